@@ -61,7 +61,7 @@ export interface SessionWriter {
   release(): Promise<void>;
 }
 
-export type SessionRow = NewSession & {
+export type SessionRow = Omit<NewSession, 'owner'> & {
   /** null once released. */
   owner: string | null;
   status: 'pending' | 'running' | 'idle' | 'closed';
