@@ -11,6 +11,8 @@ export interface Sandbox {
   upload(tar: AsyncIterable<Uint8Array> | Uint8Array, path: string): Promise<void>;
   /** A tar of `path`, entry names relative to its parent; null when there is no such path. Links are entries, never followed below `path`. */
   download(path: string): Promise<AsyncIterable<Uint8Array> | null>;
+  /** Where `path` really is once every link is followed, without running a program inside; null = no such path. */
+  realPath(path: string): Promise<string | null>;
   /** How processes inside see an absolute sandbox path: itself, except where plain processes run without a root of their own. */
   inside(path: string): string;
 }
@@ -59,6 +61,10 @@ export interface SandboxLease extends AsyncDisposable {
   signal(left: readonly LeftProcess[], action: 'kill' | 'stop' | 'continue'): Promise<void>;
   /** Paths changed below `path` since the sandbox began, sandbox-absolute, sorted; null = this sandbox cannot tell. */
   changes?(): Promise<Change[] | null>;
+  /** Bytes that a file had when the sandbox began; null = it did not exist or was no regular file, or is larger than `maxBytes`. */
+  original?(path: string, maxBytes: number): Promise<Uint8Array | null>;
+  /** Keeps the filesystem under `key` for later sandboxes, see `SandboxProvider.kept`. */
+  keepAs?(key: string): Promise<PreparedImage>;
   /** The filesystem as it is now (declared volumes and tmpfs included); `missing` = paths that could not be copied. */
   snapshot?(): Promise<Snapshot>;
   /** Freezes every process of the sandbox until disposed. */
@@ -133,6 +139,8 @@ export interface SandboxProvider {
   abilities(): Promise<SandboxAbilities>;
   /** Pull or build, once per digest, under a lock shared by every process of this host. Errors: image_build_failed, image_unavailable. */
   prepare?(image: ImageIntent, options: PrepareOptions): Promise<PreparedImage>;
+  /** The filesystem kept under `key` by `keepAs`, usable as `SandboxSpec.prepared`; null = none. */
+  kept?(key: string): Promise<PreparedImage | null>;
   open(spec: SandboxSpec, signal?: AbortSignal): Promise<SandboxLease>;
   /** Everything on this host that carries our labels. */
   owned(): Promise<OwnedThing[]>;

@@ -40,7 +40,7 @@ export function project(state: Projection, row: EventRow): Projection {
   const next = { ...state, last_seq: row.seq, last_at: row.at };
   if (row.data === null) return next;
   const fold = FOLDS[row.type];
-  return fold === undefined ? next : fold(next, JSON.parse(row.data));
+  return fold === undefined ? next : fold(next, JSON.parse(row.data) as never);
 }
 
 export function openOutcome(state: Projection): OutcomeProjection | null {
