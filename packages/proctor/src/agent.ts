@@ -1,6 +1,6 @@
-import type { Sandbox } from './sandbox.ts';
+import type { AgentSpec, KeepOptions, KeptFile } from './domain/agent-version.ts';
 import type { FileTree, Task } from './domain/task.ts';
-import type { AgentSpec } from './domain/agent-version.ts';
+import type { Sandbox } from './sandbox.ts';
 
 /**
  * Contract: an agent says what must be in the sandbox and how it is driven. It must not hold a lease, read hidden verifier files, choose its own
@@ -64,6 +64,9 @@ export type ResolveContext = {
   /** Relative paths are below it. */
   directory: string;
   environmentNames: readonly string[];
+  /** Keeps a durable copy, so that a later trial runs these bytes whatever became of the originals; gives the digest that `filesFor` takes. */
+  keepFiles(files: readonly KeptFile[], options?: KeepOptions): Promise<string>;
+  filesFor(digest: string): string;
 };
 
 export type MakeContext = {

@@ -21,3 +21,9 @@ export const AgentVersionSchema = z.strictObject({
   created_at: z.string(),
 });
 export type AgentVersion = z.infer<typeof AgentVersionSchema>;
+
+/** A file of an agent as it is kept for later trials. `path` is relative and POSIX; `mode` its permission bits. */
+export type KeptFile = { path: string; mode: number; content: Uint8Array };
+
+/** `nodeModules`: an absolute directory in which imports of the kept copy are looked up too. It is no part of the digest. */
+export type KeepOptions = { nodeModules?: string | null };
