@@ -1,56 +1,127 @@
-import { Readable } from 'node:stream';
-import { extract, pack } from 'tar-stream';
+import { createReadStream } from 'node:fs';
+import { join } from 'node:path';
+import { pipeline } from 'node:stream/promises';
+import { extract, type Header, type Pack, pack } from 'tar-stream';
 
-export type TarEntry = { path: string; type: 'file' | 'directory'; mode: number; uid?: number; gid?: number; content?: Uint8Array };
+/** What goes into an archive: bytes at hand, a host file read as it is packed, a directory, or a symbolic link. */
+export type TarEntry =
+  | { path: string; type: 'file'; mode?: number; content: Uint8Array | string }
+  | { path: string; type: 'file'; mode?: number; file: string; bytes: number }
+  | { path: string; type: 'directory'; mode?: number }
+  | { path: string; type: 'symlink'; link: string };
 
 export type ReadEntry = {
+  /** As the archive has it, without a trailing slash. */
   path: string;
-  type: 'file' | 'directory' | 'link' | 'other';
+  type: 'file' | 'directory' | 'symlink' | 'hardlink' | 'other';
   mode: number;
   size: number;
+  /** Milliseconds since the epoch. */
   mtimeMs: number | null;
-  linkTarget: string | null;
-  /** Null: no regular file, or larger than the reader's bound. */
+  /** Target of a link. */
+  link: string | null;
+  /** Null for what is no file, and for a file over `maxFileBytes`. */
   content: Uint8Array | null;
 };
 
-/** A tar of entries in their order; an entry may name a path again. */
-export async function packEntries(entries: readonly TarEntry[]): Promise<Uint8Array> {
-  const stream = pack();
-  for (const entry of entries) {
-    const header = { name: entry.path, mode: entry.mode, uid: entry.uid ?? 0, gid: entry.gid ?? 0, mtime: new Date() };
-    if (entry.type === 'directory') stream.entry({ ...header, type: 'directory' });
-    else stream.entry({ ...header, type: 'file' }, Buffer.from(entry.content ?? new Uint8Array()));
+/** A tar made as it is read, so that its size in memory is bounded. A file that shrank or grew meanwhile is an error, never a broken archive. */
+export async function* packEntries(entries: Iterable<TarEntry> | AsyncIterable<TarEntry>): AsyncGenerator<Uint8Array, void, undefined> {
+  const tar = pack();
+  const filled = fill(tar, entries).catch((error) => tar.destroy(error instanceof Error ? error : new Error(String(error))));
+  try {
+    for await (const chunk of tar) if (chunk instanceof Uint8Array) yield chunk;
+  } finally {
+    tar.destroy();
+    await filled;
   }
-  stream.finalize();
+}
+
+/** The regular files of a tree below `root`, as a tar of their relative paths. */
+export function packTree(tree: {
+  root: string;
+  files: readonly { path: string; bytes: number; mode: number }[];
+}): AsyncGenerator<Uint8Array, void, undefined> {
+  return packEntries(
+    tree.files.map(
+      (file): TarEntry => ({ path: file.path, type: 'file', file: join(tree.root, file.path), bytes: file.bytes, mode: file.mode }),
+    ),
+  );
+}
+
+/**
+ * Reads an archive that nobody vouches for: at most `maxFiles` entries, content of files up to `maxFileBytes` each. Throws on a broken one.
+ * A caller that must know whether there were more asks for one more than it takes.
+ */
+export async function readEntries(
+  tar: AsyncIterable<Uint8Array> | Uint8Array,
+  bounds: { maxFileBytes: number; maxFiles: number },
+): Promise<ReadEntry[]> {
+  const entries: ReadEntry[] = [];
+  const reader = extract();
+  const feeding = pipeline(tar instanceof Uint8Array ? [tar] : tar, reader).catch((error) => reader.destroy(error));
+  try {
+    for await (const entry of reader) {
+      if (entries.length >= bounds.maxFiles) break;
+      const type = typeOf(entry.header);
+      const size = entry.header.size ?? 0;
+      const wanted = type === 'file' && size <= bounds.maxFileBytes;
+      const chunks: Uint8Array[] = [];
+      for await (const chunk of entry) if (wanted && chunk instanceof Uint8Array) chunks.push(chunk);
+      entries.push(described(entry.header, type, wanted ? Buffer.concat(chunks) : null));
+    }
+  } finally {
+    reader.destroy();
+    await feeding;
+  }
+  return entries;
+}
+
+/** One archive's bytes at once, for what is known to be small. */
+export async function collect(tar: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
   const chunks: Uint8Array[] = [];
-  for await (const chunk of stream) chunks.push(chunk);
+  for await (const chunk of tar) chunks.push(chunk);
   return Buffer.concat(chunks);
 }
 
-/** Reads a tar within bounds: content beyond `maxFileBytes` is passed over, entries beyond `maxFiles` are dropped. A truncated tar rejects. */
-export async function readEntries(tar: AsyncIterable<Uint8Array> | Uint8Array, bounds: { maxFileBytes: number; maxFiles: number }): Promise<ReadEntry[]> {
-  const stream = extract();
-  const source = tar instanceof Uint8Array ? Readable.from([tar]) : Readable.from(tar, { objectMode: false });
-  source.on('error', (error) => stream.destroy(error));
-  source.pipe(stream);
-  const found: ReadEntry[] = [];
-  for await (const entry of stream) {
-    const { name, type, mode, size, mtime, linkname } = entry.header;
-    const isFile = type === 'file' || type === 'contiguous-file';
-    const keeps = isFile && (size ?? 0) <= bounds.maxFileBytes && found.length < bounds.maxFiles;
-    const chunks: Uint8Array[] = [];
-    for await (const chunk of entry) if (keeps) chunks.push(chunk);
-    if (found.length >= bounds.maxFiles) continue;
-    found.push({
-      path: name.replace(/\/+$/, ''),
-      type: isFile ? 'file' : type === 'directory' ? 'directory' : type === 'symlink' || type === 'link' ? 'link' : 'other',
-      mode: mode ?? 0,
-      size: size ?? 0,
-      mtimeMs: mtime == null ? null : mtime.getTime(),
-      linkTarget: linkname ?? null,
-      content: keeps ? Buffer.concat(chunks) : null,
-    });
+async function fill(tar: Pack, entries: Iterable<TarEntry> | AsyncIterable<TarEntry>): Promise<void> {
+  for await (const entry of entries) {
+    if (entry.type === 'directory') await added(tar, { name: entry.path, mode: entry.mode ?? 0o755, type: 'directory', mtime: EPOCH });
+    else if (entry.type === 'symlink') await added(tar, { name: entry.path, type: 'symlink', linkname: entry.link, mtime: EPOCH });
+    else if ('content' in entry)
+      await added(tar, { name: entry.path, mode: entry.mode ?? 0o644, mtime: EPOCH }, Buffer.from(entry.content));
+    else await streamed(tar, entry);
   }
-  return found;
+  tar.finalize();
+}
+
+/** Archives of the same content have the same bytes. */
+const EPOCH = new Date(0);
+
+function added(tar: Pack, header: Partial<Header> & { name: string }, content?: Buffer): Promise<void> {
+  return new Promise((resolve, reject) => {
+    tar.entry(header, content ?? '', (error) => (error ? reject(error) : resolve()));
+  });
+}
+
+async function streamed(tar: Pack, entry: { path: string; file: string; bytes: number; mode?: number }): Promise<void> {
+  const sink = tar.entry({ name: entry.path, mode: entry.mode ?? 0o644, size: entry.bytes, mtime: EPOCH });
+  await pipeline(createReadStream(entry.file), sink);
+}
+
+function typeOf(header: Header): ReadEntry['type'] {
+  if (header.type === 'file' || header.type === 'contiguous-file') return 'file';
+  if (header.type === 'directory' || header.type === 'symlink') return header.type;
+  return header.type === 'link' ? 'hardlink' : 'other';
+}
+
+function described(header: Header, type: ReadEntry['type'], content: Uint8Array | null): ReadEntry {
+  return {
+    path: header.name.replace(/\/+$/, ''),
+    type,
+    mode: (header.mode ?? 0) & 0o7777,
+    size: header.size ?? 0,
+    mtimeMs: header.mtime?.getTime() ?? null,
+    link: header.linkname ?? null,
+    content,
+  };
 }
