@@ -1,0 +1,40 @@
+import { messageOf } from '../domain/errors.ts';
+import type { SandboxLease } from '../sandbox.ts';
+import { changedTools } from './changed-tools.ts';
+import { captureDeliverables } from './deliverables.ts';
+import type { EngineParts } from './parts.ts';
+import type { SessionLog } from './session-log.ts';
+import { workdirDiff } from './workdir-diff.ts';
+
+export type EvidenceOptions = {
+  parts: EngineParts;
+  log: SessionLog;
+  lease: SandboxLease;
+  outcomeId: string;
+  deliverables: readonly string[];
+  roots: readonly string[];
+  workdir: string;
+  satisfied: boolean;
+  agentKind: string;
+};
+
+/** What is kept at settlement: deliverables, the working directory's diff, and which tools the agent changed. A failure here is said and changes no verdict. */
+export async function keepEvidence(options: EvidenceOptions): Promise<void> {
+  const { parts, log, lease, outcomeId } = options;
+  const by = { author: 'engine' };
+  try {
+    const changes = (await lease.changes?.()) ?? null;
+    const captured = await captureDeliverables(parts.store, lease, options.deliverables, options.roots);
+    const diff = await workdirDiff(lease, changes, options.workdir);
+    if (diff !== null) {
+      const blob = await parts.store.putBlob(Buffer.from(diff));
+      captured.push({ path: options.workdir, state: 'kept', kind: 'diff', bytes: blob.bytes, sha256: blob.sha256, mode: null });
+    }
+    for (const one of captured) log.write([log.draft('deliverable.captured', { outcome_id: outcomeId, ...one }, by)]);
+    // The reference solution and doing nothing are trusted; what they install is no sign of cheating.
+    const tools = options.satisfied && options.agentKind !== 'oracle' && options.agentKind !== 'nop' ? changedTools(changes) : [];
+    if (tools.length > 0) log.write([log.draft('warning', { code: 'tools_changed', message: `${tools.length} tools of the image are not as they were`, paths: tools.slice(0, 100), outcome_id: outcomeId }, by)]);
+  } catch (error) {
+    log.write([log.draft('warning', { code: 'evidence_incomplete', message: `evidence could not be kept whole: ${messageOf(error)}`, outcome_id: outcomeId }, by)]);
+  }
+}

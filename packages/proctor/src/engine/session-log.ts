@@ -1,0 +1,67 @@
+import type { EventDraft, EventRow, EventType, EVENT_DATA } from '../domain/events.ts';
+import { emptyProjection, project, type Projection } from '../domain/session.ts';
+import type { SessionWriter } from '../store.ts';
+import type { Clock } from './parts.ts';
+import type { z } from 'zod';
+
+/**
+ * One Session's log as its only writer sees it. `write` puts an event in line and goes on; `append` also waits until it is durable. After a
+ * failed write nothing more is written and every later call rejects with that first cause.
+ */
+export class SessionLog {
+  #writer: SessionWriter;
+  #clock: Clock;
+  #projection: Projection;
+  #failure: unknown = null;
+  #tail: Promise<EventRow[]> = Promise.resolve([]);
+
+  constructor(writer: SessionWriter, first: readonly EventRow[], clock: Clock) {
+    this.#writer = writer;
+    this.#clock = clock;
+    this.#projection = first.reduce(project, emptyProjection(writer.sessionId));
+  }
+
+  /** The fold of everything that is durable. */
+  get projection(): Projection {
+    return this.#projection;
+  }
+
+  draft<T extends EventType>(type: T, data: z.input<(typeof EVENT_DATA)[T]>, by: { author: string; runId?: string | null }): EventDraft {
+    const draft = { type, at: this.#clock.now().toISOString(), author: by.author, data, ...(by.runId == null ? {} : { run_id: by.runId }) };
+    return draft as EventDraft;
+  }
+
+  append(drafts: EventDraft[]): Promise<EventRow[]> {
+    const written = this.#append(drafts);
+    this.#tail = written;
+    return written;
+  }
+
+  /** For events whose durability nobody waits for now; `settled` or a later `append` does. */
+  write(drafts: EventDraft[]): void {
+    this.append(drafts).catch(() => {});
+  }
+
+  /** Resolves when everything written so far is durable. */
+  async settled(): Promise<void> {
+    await this.#tail.catch(() => []);
+    if (this.#failure !== null) throw this.#failure;
+  }
+
+  async release(): Promise<void> {
+    await this.#tail.catch(() => []);
+    await this.#writer.release();
+  }
+
+  async #append(drafts: EventDraft[]): Promise<EventRow[]> {
+    if (this.#failure !== null) throw this.#failure;
+    try {
+      const rows = await this.#writer.append(drafts);
+      for (const row of rows) this.#projection = project(this.#projection, row);
+      return rows;
+    } catch (error) {
+      this.#failure ??= error;
+      throw this.#failure;
+    }
+  }
+}
