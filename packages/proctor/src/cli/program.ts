@@ -1,0 +1,139 @@
+import { Command, CommanderError, Option } from 'commander';
+import { AppError } from '../domain/errors.ts';
+import type { CommandSpec, OptionSpec, Run } from './command.ts';
+import { Given, longName } from './given.ts';
+import { describeHelp } from './help.ts';
+import type { Terminal } from './terminal.ts';
+
+/** What the command line asks for. */
+export type Asked =
+  | { kind: 'help' }
+  | { kind: 'version'; store: string | null }
+  | { kind: 'command'; name: string; words: string[]; given: Given; load: () => Promise<{ run: Run }> };
+
+/** Reads a command line against the table; help is written as it is asked for. Errors: usage. */
+export function readCommandLine(argv: readonly string[], root: CommandSpec, terminal: Terminal): Asked {
+  const asked: Asked[] = [];
+  const program = build(root, terminal, '', (one) => void asked.push(one), root.options ?? []);
+  const line = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  try {
+    program.parse(line, { from: 'user' });
+  } catch (error) {
+    if (!(error instanceof CommanderError)) throw error;
+    if (error.exitCode === 0) return { kind: 'help' };
+    throw new AppError('usage', sentence(error.message), { cause: error });
+  }
+  const options = program.opts<Record<string, unknown>>();
+  if (options.version === true) return { kind: 'version', store: typeof options.store === 'string' ? options.store : null };
+  const found = asked[0];
+  if (found !== undefined) return found;
+  if (line.every((word) => word.startsWith('-'))) program.outputHelp();
+  return { kind: 'help' };
+}
+
+/** The command that a line names, as far as it names one. */
+export function commandPath(argv: readonly string[], root: CommandSpec): string | null {
+  const path: string[] = [];
+  let spec: CommandSpec | undefined = root;
+  for (const word of argv.filter((one) => !one.startsWith('-'))) {
+    spec = spec?.commands?.find((child) => child.name === word);
+    if (spec === undefined) break;
+    path.push(word);
+  }
+  return path.length === 0 ? null : path.join(' ');
+}
+
+function build(spec: CommandSpec, terminal: Terminal, path: string, ask: (asked: Asked) => void, global: readonly OptionSpec[]): Command {
+  const command = new Command(spec.name).exitOverride().helpCommand(false).helpOption('-h, --help', 'this text');
+  command.configureOutput({
+    writeOut: (text) => terminal.out(text),
+    writeErr: () => undefined,
+    getOutHelpWidth: () => Math.min(terminal.columns, 110),
+    getOutHasColors: () => terminal.paint.isColorSupported,
+  });
+  describeHelp(command, spec, terminal.paint, path);
+  if (spec.arguments !== undefined) command.arguments(spec.arguments);
+  for (const option of spec.options ?? []) command.addOption(toOption(option));
+  for (const child of spec.commands ?? []) command.addCommand(build(child, terminal, `${path}${child.name} `, ask, global));
+  const load = spec.load;
+  const declared = [...(spec.options ?? []), ...global].map((option) => longName(option.flags));
+  if (load !== undefined) {
+    command.action(() => {
+      const values = { ...command.optsWithGlobals<Record<string, unknown>>() };
+      ask({ kind: 'command', name: path.trim(), words: command.args, given: new Given(values, declared), load });
+    });
+  } else if (path !== '') {
+    command.action(() => {
+      if (command.args.length > 0) throw new AppError('usage', unknownCommand(command.args[0] ?? '', spec, path));
+      throw new AppError('usage', `${path.trim()}: expected one of ${(spec.commands ?? []).map((one) => one.name).join(', ')}`);
+    });
+  } else {
+    command.action(() => {
+      if (command.args.length > 0) throw new AppError('usage', unknownCommand(command.args[0] ?? '', spec, ''));
+    });
+  }
+  if (load === undefined) command.allowExcessArguments(true);
+  return command;
+}
+
+function toOption(spec: OptionSpec): Option {
+  const option = new Option(spec.flags, spec.summary);
+  const flag = longName(spec.flags);
+  const read = spec.value ?? ((text: string) => text);
+  const choices = spec.choices;
+  const value = choices === undefined ? read : (text: string) => oneOf(choices, text, flag);
+  if (option.required) {
+    option.argParser((text: string, before: unknown) => {
+      if (spec.repeats !== true) return value(text, flag);
+      return [...(Array.isArray(before) ? before : []), value(text, flag)];
+    });
+  }
+  if (spec.group !== undefined) option.helpGroup(spec.group);
+  return option;
+}
+
+function oneOf(choices: readonly string[], text: string, flag: string): string {
+  if (choices.includes(text)) return text;
+  throw new AppError('usage', `--${flag}: expected ${choices.join(', ')}, found ${JSON.stringify(text)}${didYouMean(text, choices)}`);
+}
+
+function unknownCommand(word: string, spec: CommandSpec, path: string): string {
+  const names = (spec.commands ?? []).map((one) => one.name);
+  return `no command ${JSON.stringify(`${path}${word}`)}${didYouMean(word, names)}`;
+}
+
+export function didYouMean(word: string, among: readonly string[]): string {
+  const near = among
+    .map((name) => ({ name, distance: distance(word.toLowerCase(), name) }))
+    .filter((one) => one.distance <= Math.max(1, Math.floor(one.name.length / 3)))
+    .sort((a, b) => a.distance - b.distance)[0];
+  return near === undefined ? '' : ` (did you mean ${near.name}?)`;
+}
+
+/** Damerau–Levenshtein with neighbouring letters swapped as one step. */
+function distance(a: string, b: string): number {
+  const rows: number[][] = [];
+  for (let i = 0; i <= a.length; i += 1) {
+    const row: number[] = [];
+    for (let j = 0; j <= b.length; j += 1) {
+      const before = rows[i - 1];
+      if (i === 0 || j === 0 || before === undefined) row.push(i + j);
+      else {
+        const change = (before[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
+        let best = Math.min((before[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, change);
+        if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, (rows[i - 2]?.[j - 2] ?? best) + 1);
+        row.push(best);
+      }
+    }
+    rows.push(row);
+  }
+  return rows[a.length]?.[b.length] ?? Number.POSITIVE_INFINITY;
+}
+
+/** commander's `error: unknown option '--x'\n(Did you mean --y?)` as one sentence. */
+function sentence(message: string): string {
+  return message
+    .replace(/^error: /, '')
+    .replace(/\n\(Did you mean/, ' (did you mean')
+    .trim();
+}
