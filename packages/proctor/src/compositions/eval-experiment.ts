@@ -6,7 +6,7 @@ import type { CompiledTask } from '../domain/task.ts';
 import type { Progress } from './progress.ts';
 
 export type ExperimentOptions = {
-  /** As the person wrote it: for the label, the settings record and the first line. */
+  /** The tasks as given, paths made absolute: for the label and the settings record. */
   tasksArgument: string;
   compiled: CompiledTask[];
   refused: { task: string; path: string; issues: Issue[] }[];
@@ -30,6 +30,10 @@ export type ExperimentOptions = {
   failFast: number | null;
   dryRun: boolean;
   acceptRetries: boolean;
+  /** Tasks that admission refuses are listed like those that do not compile, instead of ending the experiment. */
+  skipInvalid: boolean;
+  /** This machine, for the default concurrency. */
+  host: { cpus: number; freeMemoryMb: number };
   progress: (event: Progress) => void;
   /** First signal = stop cleanly: running trials are interrupted, finished ones kept. */
   signal: AbortSignal;

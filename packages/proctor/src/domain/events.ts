@@ -1,6 +1,6 @@
 import { z } from 'zod';
 import { AgentSpecSchema } from './agent-version.ts';
-import { canonicalJson, type Hash } from './canonical-json.ts';
+import { canonicalJson, canonicalString, type Hash } from './canonical-json.ts';
 import { EnvironmentSpecSchema } from './environment.ts';
 import { ATTRIBUTIONS, FIRMNESS, GRADING_FAILURE_REASONS } from './verdict.ts';
 
@@ -122,7 +122,7 @@ export const EVENT_DATA = {
     stdout: output.nullable(),
     stderr: output.nullable(),
   }),
-  'run.interrupted': z.strictObject({ reason: z.enum(['user', 'budget_reached', 'owner_gone']), active_ms: z.number() }),
+  'run.interrupted': z.strictObject({ reason: z.enum(['user', 'budget_reached', 'owner_gone']), active_ms: z.number().nullable() }),
   'agent.message': z.strictObject({ text: z.string() }),
   'agent.thinking': z.strictObject({ text: z.string() }),
   'agent.plan': z.strictObject({ text: z.string() }),
@@ -261,8 +261,37 @@ export function seal(
   hash: Hash,
 ): EventRow {
   const data = canonicalJson(draft.data);
-  const head = { seq: place.seq, id: place.id, type: draft.type, at: draft.at, run_id: draft.run_id ?? null, author: draft.author, data_sha256: hash(data), prev: place.prev };
-  return { ...head, data, hash: hash(canonicalJson(head)) };
+  return sealText({ ...draft, data, data_sha256: hash(data) }, place, hash);
+}
+
+/** The same for data that is canonical JSON text already, with its digest. */
+export function sealText(
+  draft: { type: EventType; at: string; run_id?: string; author: string; data: string; data_sha256: string },
+  place: { seq: number; id: string; prev: string },
+  hash: Hash,
+): EventRow {
+  const row: EventRow = {
+    seq: place.seq,
+    id: place.id,
+    type: draft.type,
+    at: draft.at.toWellFormed(),
+    run_id: draft.run_id === undefined ? null : draft.run_id.toWellFormed(),
+    author: draft.author.toWellFormed(),
+    data_sha256: draft.data_sha256,
+    prev: place.prev,
+    hash: '',
+    data: draft.data,
+  };
+  row.hash = hash(headText(row));
+  return row;
+}
+
+/** Canonical JSON of what `hash` covers, spelled out because it is written for every event. */
+function headText(row: EventRow): string {
+  const runId = row.run_id === null ? 'null' : canonicalString(row.run_id);
+  const people = `{"at":${canonicalString(row.at)},"author":${canonicalString(row.author)}`;
+  const links = `"data_sha256":${canonicalString(row.data_sha256)},"id":${canonicalString(row.id)},"prev":${canonicalString(row.prev)}`;
+  return `${people},${links},"run_id":${runId},"seq":${canonicalJson(row.seq)},"type":${canonicalString(row.type)}}`;
 }
 
 export type ChainFault = { seq: number; kind: 'gap' | 'broken_link' | 'wrong_hash' | 'wrong_data'; detail: string };
@@ -272,8 +301,9 @@ export class ChainCheck {
   readonly faults: ChainFault[] = [];
   events = 0;
   absent = 0;
+  #seq = 0;
   #prev = '';
-  #hash: Hash;
+  readonly #hash: Hash;
 
   constructor(hash: Hash) {
     this.#hash = hash;
@@ -281,13 +311,13 @@ export class ChainCheck {
 
   next(row: EventRow): void {
     this.events += 1;
-    if (row.seq !== this.events) this.faults.push({ seq: row.seq, kind: 'gap', detail: `expected seq ${this.events}, found ${row.seq}` });
+    const expected = this.#seq + 1;
+    if (row.seq !== expected) this.faults.push({ seq: row.seq, kind: 'gap', detail: `expected seq ${expected}, found ${row.seq}` });
     if (row.prev !== this.#prev) this.faults.push({ seq: row.seq, kind: 'broken_link', detail: `prev is ${row.prev}, the event before it has hash ${this.#prev}` });
     if (row.data === null) this.absent += 1;
     else if (this.#hash(row.data) !== row.data_sha256) this.faults.push({ seq: row.seq, kind: 'wrong_data', detail: 'data does not match data_sha256' });
-    const { data: _, hash, ...head } = row;
-    const ordered = { seq: head.seq, id: head.id, type: head.type, at: head.at, run_id: head.run_id, author: head.author, data_sha256: head.data_sha256, prev: head.prev };
-    if (this.#hash(canonicalJson(ordered)) !== hash) this.faults.push({ seq: row.seq, kind: 'wrong_hash', detail: 'the event does not match its hash' });
-    this.#prev = hash;
+    if (this.#hash(headText(row)) !== row.hash) this.faults.push({ seq: row.seq, kind: 'wrong_hash', detail: 'the event does not match its hash' });
+    this.#seq = row.seq;
+    this.#prev = row.hash;
   }
 }
