@@ -15,13 +15,13 @@ export class SessionLog {
   #failure: unknown = null;
   #tail: Promise<EventRow[]> = Promise.resolve([]);
 
-  constructor(writer: SessionWriter, first: readonly EventRow[], clock: Clock) {
+  constructor(writer: SessionWriter, clock: Clock) {
     this.#writer = writer;
     this.#clock = clock;
-    this.#projection = first.reduce(project, emptyProjection(writer.sessionId));
+    this.#projection = emptyProjection(writer.sessionId);
   }
 
-  /** The fold of everything that is durable. */
+  /** The fold of what this writer has made durable. */
   get projection(): Projection {
     return this.#projection;
   }
