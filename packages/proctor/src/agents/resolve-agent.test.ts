@@ -46,7 +46,7 @@ describe('command', () => {
   test('a path is one path, spaces included, uploaded with its bytes and mode', async () => {
     await write('my agent.sh', '#!/bin/sh\n', 0o744);
     const { spec, name } = await resolved('command:./my agent.sh');
-    expect(name).toBe('my agent');
+    expect(name).toBe('my-agent');
     expect(spec.settings.argv).toEqual(['/opt/agent/my agent.sh']);
     expect(spec.files).toMatchObject([{ path: 'my agent.sh', mode: 0o755, bytes: 10 }]);
   });

@@ -41,7 +41,7 @@ function splitKind(value: string): { name: string; rest: string } {
 async function fromPath(value: string, context: ResolveContext): Promise<{ kind: 'spec'; name: string; spec: AgentSpec }> {
   const place = path.resolve(context.directory, value.replace(/^~(?=\/|$)/, os.homedir()));
   const found = await stat(place).catch(() => null);
-  if (found?.isDirectory()) return { kind: 'spec', name: path.basename(place), spec: await agents.folder.resolve(place, context) };
+  if (found?.isDirectory()) return { kind: 'spec', name: nameOf('folder', place), spec: await agents.folder.resolve(place, context) };
   if (found?.isFile()) {
     if (/\.[cm]?[jt]s$/.test(place))
       return { kind: 'spec', name: nameOf('module', place), spec: await agents.module.resolve(place, context) };
@@ -61,8 +61,20 @@ async function fromPath(value: string, context: ResolveContext): Promise<{ kind:
 /** What the Agent's record is called: a kind without a value by itself, a file by its name, a command by its program. */
 function nameOf(kind: string, rest: string): string {
   if (rest === '') return kind;
-  if (kind === 'folder') return path.basename(path.resolve(rest));
-  if (!rest.startsWith('[')) return path.basename(rest).replace(/\.[^.]+$/, '') || kind;
-  const program = /^\[\s*"([^"\\]+)"/.exec(rest)?.[1];
-  return program === undefined ? kind : `${kind}-${path.basename(program)}`;
+  if (rest.startsWith('[')) {
+    const program = /^\[\s*"([^"\\]+)"/.exec(rest)?.[1];
+    return program === undefined ? kind : slug(`${kind}-${path.basename(program)}`, kind);
+  }
+  const base = path.basename(path.resolve(rest));
+  return slug(kind === 'folder' ? base : base.replace(/\.[^.]+$/, ''), kind);
+}
+
+/** A record's name is `[a-z0-9][a-z0-9._-]{0,63}`. */
+function slug(text: string, otherwise: string): string {
+  const name = text
+    .toLowerCase()
+    .replace(/[^a-z0-9._-]+/g, '-')
+    .replace(/^[^a-z0-9]+/, '')
+    .slice(0, 64);
+  return name === '' ? otherwise : name;
 }
