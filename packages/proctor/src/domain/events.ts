@@ -37,7 +37,11 @@ export const CLIENT_EVENT_DATA = {
   'user.message': z.strictObject({ content }),
   'user.define_outcome': DefineOutcomeSchema,
   'user.interrupt': z.strictObject({ reason: z.string().max(1000).optional() }),
-  'user.tool_confirmation': z.strictObject({ tool_use_id: z.string(), decision: z.enum(['allow', 'deny']), message: z.string().optional() }),
+  'user.tool_confirmation': z.strictObject({
+    tool_use_id: z.string(),
+    decision: z.enum(['allow', 'deny']),
+    message: z.string().optional(),
+  }),
 } as const;
 export type ClientEventType = keyof typeof CLIENT_EVENT_DATA;
 
@@ -65,13 +69,13 @@ export const EVENT_DATA = {
       not_enforced: z.array(z.string()),
     }),
     /** Name, digest and format of the compiled task; the task itself is the blob. */
-    task: z.strictObject({ name: z.string(), digest: z.string(), format: z.string(), blob: z.string(), tags: z.array(z.string()) }).nullable(),
+    task: z
+      .strictObject({ name: z.string(), digest: z.string(), format: z.string(), blob: z.string(), tags: z.array(z.string()) })
+      .nullable(),
     title: z.string().optional(),
     metadata: z.record(z.string().max(64), z.string().max(512)).default({}),
     /** The label of an Experiment's trial: `trial` is the hash that makes it reusable. */
-    experiment: z
-      .strictObject({ name: z.string(), lane: z.string(), repetition: z.int(), attempt: z.int(), trial: z.string() })
-      .nullable(),
+    experiment: z.strictObject({ name: z.string(), lane: z.string(), repetition: z.int(), attempt: z.int(), trial: z.string() }).nullable(),
     mounts: z.array(z.strictObject({ path: z.string(), sha256: z.string() })).default([]),
     capture_roots: z.array(z.string()),
     regrades: z.string().optional(),
@@ -231,7 +235,9 @@ export type EventType = keyof typeof EVENT_DATA;
 export type EventData<T extends EventType> = z.infer<(typeof EVENT_DATA)[T]>;
 
 /** Not yet sealed: what a writer hands to the store. `at` is RFC 3339 UTC with milliseconds. */
-export type EventDraft<T extends EventType = EventType> = { [K in T]: { type: K; at: string; run_id?: string; author: string; data: z.input<(typeof EVENT_DATA)[K]> } }[T];
+export type EventDraft<T extends EventType = EventType> = {
+  [K in T]: { type: K; at: string; run_id?: string; author: string; data: z.input<(typeof EVENT_DATA)[K]> };
+}[T];
 
 /** One sealed entry of a Session's log. `data` null = content removed; the chain still holds. */
 export type SessionEvent<T extends EventType = EventType> = {
@@ -313,10 +319,13 @@ export class ChainCheck {
     this.events += 1;
     const expected = this.#seq + 1;
     if (row.seq !== expected) this.faults.push({ seq: row.seq, kind: 'gap', detail: `expected seq ${expected}, found ${row.seq}` });
-    if (row.prev !== this.#prev) this.faults.push({ seq: row.seq, kind: 'broken_link', detail: `prev is ${row.prev}, the event before it has hash ${this.#prev}` });
+    if (row.prev !== this.#prev)
+      this.faults.push({ seq: row.seq, kind: 'broken_link', detail: `prev is ${row.prev}, the event before it has hash ${this.#prev}` });
     if (row.data === null) this.absent += 1;
-    else if (this.#hash(row.data) !== row.data_sha256) this.faults.push({ seq: row.seq, kind: 'wrong_data', detail: 'data does not match data_sha256' });
-    if (this.#hash(headText(row)) !== row.hash) this.faults.push({ seq: row.seq, kind: 'wrong_hash', detail: 'the event does not match its hash' });
+    else if (this.#hash(row.data) !== row.data_sha256)
+      this.faults.push({ seq: row.seq, kind: 'wrong_data', detail: 'data does not match data_sha256' });
+    if (this.#hash(headText(row)) !== row.hash)
+      this.faults.push({ seq: row.seq, kind: 'wrong_hash', detail: 'the event does not match its hash' });
     this.#seq = row.seq;
     this.#prev = row.hash;
   }

@@ -1,0 +1,94 @@
+import { hash as nodeHash } from 'node:crypto';
+import { canonicalJson } from '../../domain/canonical-json.ts';
+import { AppError, messageOf } from '../../domain/errors.ts';
+import { EVENT_DATA, type EventDraft, type EventRow, type EventType, sealText } from '../../domain/events.ts';
+import type { SessionRow } from '../../store.ts';
+import type { SealedEvents } from './requests.ts';
+
+/** A draft whose data was validated, with the schema's defaults, and written as canonical JSON. */
+export type CheckedDraft = {
+  type: EventType;
+  at: string;
+  run_id?: string;
+  author: string;
+  data: string;
+  data_sha256: string;
+  status: SessionRow['status'] | null;
+};
+
+export function sha256(content: string | Uint8Array): string {
+  return nodeHash('sha256', content, 'hex');
+}
+
+/** Errors: internal, for whoever made the draft made it wrong. */
+export function checkDraft(draft: EventDraft): CheckedDraft {
+  const { type, at, run_id, author } = draft;
+  const schema = EVENT_DATA[type];
+  if (schema === undefined) throw new AppError('internal', `expected an event type, found ${String(type)}`);
+  if (!TIME.test(at)) throw new AppError('internal', `expected the time of ${type} in UTC with milliseconds, found ${at}`);
+  const parsed = schema.safeParse(draft.data);
+  if (!parsed.success) {
+    const [issue] = parsed.error.issues;
+    throw new AppError('internal', `the data of ${type} does not fit: ${issue?.path.join('.') ?? ''}: ${issue?.message ?? ''}`, {
+      cause: parsed.error,
+    });
+  }
+  try {
+    const data = canonicalJson(parsed.data);
+    return { type, at, run_id, author, data, data_sha256: sha256(data), status: statusAfter(type, parsed.data) };
+  } catch (cause) {
+    throw new AppError('internal', `the data of ${type} cannot be written: ${messageOf(cause)}`, { cause });
+  }
+}
+
+/** Chains the drafts to the event before them. */
+export function sealDrafts(
+  drafts: readonly CheckedDraft[],
+  last: { seq: number; hash: string },
+  newId: () => string,
+): { rows: EventRow[]; sealed: SealedEvents } {
+  const rows: EventRow[] = [];
+  const sealed: SealedEvents = { firstSeq: last.seq + 1, values: [], status: null, blobs: [], isEnding: isEnding(drafts) };
+  let prev = last.hash;
+  for (const draft of drafts) {
+    const row = sealText(draft, { seq: last.seq + 1 + rows.length, id: newId(), prev }, sha256);
+    prev = row.hash;
+    rows.push(row);
+    sealed.values.push(row.id, row.type, row.at, row.run_id, row.author, row.data_sha256, row.hash, row.data);
+    sealed.status = draft.status ?? sealed.status;
+    if (NAMES_BLOB.test(draft.data)) for (const [, digest] of draft.data.matchAll(BLOBS)) sealed.blobs.push(digest ?? '');
+  }
+  return { rows, sealed };
+}
+
+const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** In canonical text no string value can hold this: its quotes would be escaped. */
+const BLOBS = /"(?:sha256|blob)":"([0-9a-f]{64})"/g;
+const NAMES_BLOB = /"(?:sha256|blob)":"[0-9a-f]/;
+
+/** How much a full disk is still asked to take. */
+const ENDING_TEXT = 262_144;
+const ENDINGS: ReadonlySet<EventType> = new Set<EventType>([
+  'session.status',
+  'session.closed',
+  'environment.failed',
+  'run.completed',
+  'run.failed',
+  'run.interrupted',
+  'run.requires_action',
+  'verifier.completed',
+  'outcome.evaluation_completed',
+  'outcome.settled',
+  'budget.reached',
+  'usage.recorded',
+  'warning',
+]);
+
+function isEnding(drafts: readonly CheckedDraft[]): boolean {
+  return drafts.every((draft) => ENDINGS.has(draft.type)) && drafts.reduce((sum, draft) => sum + draft.data.length, 0) < ENDING_TEXT;
+}
+
+function statusAfter(type: EventType, data: unknown): SessionRow['status'] | null {
+  if (type === 'session.closed') return 'closed';
+  return type === 'session.status' ? EVENT_DATA['session.status'].parse(data).status : null;
+}

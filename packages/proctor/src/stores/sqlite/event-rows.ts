@@ -1,0 +1,126 @@
+import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
+import { AppError } from '../../domain/errors.ts';
+import type { EventRow, EventType } from '../../domain/events.ts';
+import { integer, text, textOrNull } from './columns.ts';
+import { COLUMNS, type EventsPage, type Requests, type SealedEvents } from './requests.ts';
+
+/** 2^24 events in one Session. */
+const PLACES = 16_777_216;
+/** Rows of one INSERT: each statement costs as much again as the row it writes. */
+const ROWS_AT_ONCE = 8;
+const PAGE_TEXT = 1_000_000;
+const INSERT = 'INSERT INTO events (place, id, type, at, run_id, author, data_sha256, prev, hash, data) VALUES ';
+const ROW = '(?, ?, ?, ?, ?, ?, ?, ?, ?, ?)';
+
+export function placeOf(session: number, seq: number): number {
+  return session * PLACES + seq;
+}
+
+export type LastEvent = { seq: number; at: string; hash: string };
+
+/** Writes the rows of one batch; null for an empty one. */
+export function insertEvents(database: DatabaseSync): (session: number, prev: string, sealed: SealedEvents) => LastEvent | null {
+  const single = database.prepare(INSERT + ROW);
+  const several = database.prepare(INSERT + Array(ROWS_AT_ONCE).fill(ROW).join(', '));
+  return (session, firstPrev, { firstSeq, values }) => {
+    const count = values.length / COLUMNS;
+    if (firstSeq + count >= PLACES)
+      throw new AppError('conflict', `expected fewer than ${PLACES} events in one Session: close it and go on in a new one`);
+    let prev = firstPrev;
+    const next = (index: number): (string | number | null)[] => {
+      const at = index * COLUMNS;
+      const [id, type, time, runId, author, digest, hash, data] = values.slice(at, at + COLUMNS);
+      const row = [
+        placeOf(session, firstSeq + index),
+        id ?? '',
+        type ?? '',
+        time ?? '',
+        runId ?? null,
+        author ?? '',
+        digest ?? '',
+        prev,
+        hash ?? '',
+        data ?? null,
+      ];
+      prev = hash ?? '';
+      return row;
+    };
+    let index = 0;
+    while (index < count) {
+      if (count - index < ROWS_AT_ONCE) {
+        single.run(...next(index));
+        index += 1;
+        continue;
+      }
+      const parameters: (string | number | null)[] = [];
+      for (const end = index + ROWS_AT_ONCE; index < end; index += 1) parameters.push(...next(index));
+      several.run(...parameters);
+    }
+    return count === 0 ? null : { seq: firstSeq + count - 1, at: values[(count - 1) * COLUMNS + 2] ?? '', hash: prev };
+  };
+}
+
+export function eventReads(database: DatabaseSync): Pick<Requests, 'events'> {
+  const session = database.prepare('SELECT number, last_seq, status FROM sessions WHERE id = ?');
+  const all = database.prepare(select(''));
+  const some = database.prepare(select('AND type IN (SELECT value FROM json_each(?4))'));
+  return {
+    /** `ended`: the Session is closed and nothing follows these rows; or there is no such Session any more. */
+    events(id, page) {
+      const found = session.get(id);
+      if (found === undefined) return { rows: [], more: false, ended: true };
+      const number = integer(found.number);
+      const parameters = [placeOf(number, page.after), placeOf(number + 1, 0), page.limit];
+      const rows = readPage(
+        page.types === null ? all : some,
+        page.types === null ? parameters : [...parameters, JSON.stringify(page.types)],
+        number,
+        page,
+      );
+      const more = rows.more;
+      return { rows: rows.rows, more, ended: !more && found.status === 'closed' };
+    },
+  };
+}
+
+function select(condition: string): string {
+  return `SELECT place, id, type, at, run_id, author, data_sha256, prev, hash, data FROM events
+          WHERE place > ?1 AND place < ?2 ${condition} ORDER BY place LIMIT ?3`;
+}
+
+function readPage(
+  statement: StatementSync,
+  parameters: (string | number)[],
+  number: number,
+  page: EventsPage,
+): { rows: EventRow[]; more: boolean } {
+  const rows: EventRow[] = [];
+  let size = 0;
+  for (const row of statement.iterate(...parameters)) {
+    const event = eventRow(row, number);
+    rows.push(event);
+    size += event.data?.length ?? 0;
+    if (size > PAGE_TEXT) return { rows, more: true };
+  }
+  return { rows, more: rows.length === page.limit };
+}
+
+function eventRow(row: Record<string, SQLOutputValue>, number: number): EventRow {
+  return {
+    seq: integer(row.place) - placeOf(number, 0),
+    id: text(row.id),
+    type: eventType(text(row.type)),
+    at: text(row.at),
+    run_id: textOrNull(row.run_id),
+    author: text(row.author),
+    data_sha256: text(row.data_sha256),
+    prev: text(row.prev),
+    hash: text(row.hash),
+    data: textOrNull(row.data),
+  };
+}
+
+/** Checked when it was written; the table of types is not loaded into the worker to check it again. */
+export function eventType(type: string): EventType {
+  return type as EventType;
+}
