@@ -8,7 +8,14 @@ export interface Source {
   summary: string;
   /** True when `reference` is this source's to read. */
   accepts(reference: string): Promise<boolean>;
-  discover(reference: string, options: { markers: readonly string[]; scratch: string }): Promise<DiscoveredFolder[]>;
+  discover(reference: string, options: DiscoverOptions): Promise<DiscoveredFolder[]>;
 }
+
+export type DiscoverOptions = {
+  markers: readonly string[];
+  scratch: string;
+  /** Called for what looks like a task folder and is none: a link, an unreadable directory, one without a marker. */
+  onRejected?: (candidate: { path: string; reason: string }) => void;
+};
 
 export type DiscoveredFolder = { folder: TaskFolder; marker: string; commit: string | null };

@@ -1,5 +1,5 @@
+import type { FieldAccount, Issue } from './domain/issue.ts';
 import type { CompiledTask, FileTree } from './domain/task.ts';
-import type { Issue } from './domain/issue.ts';
 
 /**
  * Contract: a task format recognizes, parses and maps one task folder. It must not run anything, reach a network or an engine, drop a key
@@ -21,7 +21,8 @@ export type CompileOptions = {
 
 export type CompileResult =
   | ({ kind: 'compiled'; warnings: Issue[] } & CompiledTask)
-  | { kind: 'refused'; name: string; issues: Issue[] };
+  /** `account` as far as the source could be read. */
+  | { kind: 'refused'; name: string; issues: Issue[]; account?: FieldAccount[] };
 
 /** A task folder as the edge reads it. Paths are relative and POSIX. */
 export interface TaskFolder {
@@ -29,8 +30,8 @@ export interface TaskFolder {
   readonly root: string;
   readonly name: string;
   /** Regular UTF-8 file up to 1 MiB, else an issue; null = there is no such path. */
-  readText(path: string): Promise<{ text: string } | { issue: Issue } | null>;
-  /** Every regular file below `path`, hashed and sorted; links, FIFOs, sockets and devices are issues; null = no such directory. */
+  readText(path: string, options?: { materializeLinks: boolean }): Promise<{ text: string } | { issue: Issue } | null>;
+  /** Every regular file below `path`, hashed and sorted (`sizeOnly`: streamed, without the look at UTF-8 that `asset` needs); links, FIFOs, sockets and devices are issues; null = no such directory. */
   readTree(path: string, options: { materializeLinks: boolean; sizeOnly?: boolean }): Promise<{ tree: FileTree; issues: Issue[] } | null>;
   kindOf(path: string): Promise<'file' | 'directory' | 'link' | 'other' | null>;
 }
