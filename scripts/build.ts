@@ -1,4 +1,4 @@
-// Bundles the product into packages/proctor/dist: one chunk for each lazy import, every dependency inside, so that the package needs none.
+// Bundles the product into packages/proctor/dist, or the directory that is named: one chunk for each lazy import, every dependency inside, so that the package needs none.
 import { globSync } from 'node:fs';
 import { readFile, rename, rm } from 'node:fs/promises';
 import path from 'node:path';
@@ -6,7 +6,7 @@ import { build, type Plugin } from 'esbuild';
 import { root } from './run-step.ts';
 
 const source = path.join(root, 'packages/proctor/src');
-const output = path.join(root, 'packages/proctor/dist');
+const output = path.resolve(process.argv[2] ?? path.join(root, 'packages/proctor/dist'));
 const scratch = `${output}.${process.pid}`;
 
 /** A program of ours that is started as a process or a worker: `new URL('./name.ts', import.meta.url)`. Built, it stands beside main.js as name.js. */

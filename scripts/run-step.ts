@@ -21,8 +21,13 @@ export function installed(name: string, ...args: string[]): string[] {
   return [process.execPath, path.join(root, 'node_modules', '.bin', name), ...args];
 }
 
-/** argv of the product, as it stands in this work tree. */
+/** argv of the product from its sources. */
 export function proctor(...args: string[]): string[] {
+  return [process.execPath, path.join(root, 'scripts', 'dev.ts'), ...args];
+}
+
+/** argv of the product as it was built last. */
+export function builtProctor(...args: string[]): string[] {
   return [process.execPath, path.join(root, 'packages', 'proctor', 'bin', 'proctor.js'), ...args];
 }
 

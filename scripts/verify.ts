@@ -5,7 +5,7 @@ import { existsSync, readFileSync, rmSync } from 'node:fs';
 import { mkdtemp } from 'node:fs/promises';
 import os from 'node:os';
 import path from 'node:path';
-import { installed, printResults, proctor, root, runStep, type StepResult } from './run-step.ts';
+import { builtProctor, installed, printResults, root, runStep, type StepResult } from './run-step.ts';
 
 const scratch = await mkdtemp(path.join(os.tmpdir(), 'proctor-verify-'));
 process.on('exit', () => rmSync(scratch, { recursive: true, force: true }));
@@ -21,16 +21,16 @@ for (const [name, ...argv] of [
   ['format and lint', ...installed('biome', 'ci', '.')],
   ['types', ...installed('tsc', '-p', '.')],
   ['nothing unused', ...installed('knip')],
-  ['build', process.execPath, path.join(root, 'scripts/build.ts')],
+  ['build and package', 'npm', 'pack', '--dry-run', '--workspace', 'packages/proctor'],
 ]) {
   results.push(await runStep({ name: name ?? '', argv }));
 }
 await runTests();
 for (const [name, ...argv] of [
   ['quickstart', process.execPath, path.join(root, 'scripts/quickstart.ts')],
-  ['samples without Docker', ...proctor('check', 'examples/tasks/anywhere', '--sandbox', 'local', '--fresh')],
-  ['samples as plain processes', ...proctor('check', 'examples/tasks/anywhere', '--isolation', 'none', '--fresh')],
-  ...(hasDocker ? [['samples in Docker', ...proctor('check', 'examples/tasks/docker', '--sandbox', 'docker', '--fresh')]] : []),
+  ['samples without Docker', ...builtProctor('check', 'examples/tasks/anywhere', '--sandbox', 'local', '--fresh')],
+  ['samples as plain processes', ...builtProctor('check', 'examples/tasks/anywhere', '--isolation', 'none', '--fresh')],
+  ...(hasDocker ? [['samples in Docker', ...builtProctor('check', 'examples/tasks/docker', '--sandbox', 'docker', '--fresh')]] : []),
 ]) {
   results.push(await runStep({ name: name ?? '', argv, env: { PROCTOR_HOME: path.join(scratch, 'home') } }));
 }
