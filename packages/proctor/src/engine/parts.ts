@@ -12,6 +12,7 @@ export type EngineParts = {
   provider(environment: EnvironmentSpec): Promise<ChosenProvider>;
   /** Every provider of this host that can be used, for sweeping. */
   usableProviders(): Promise<ChosenProvider[]>;
+  unusableProviders(): Promise<{ name: string; reason: string }[]>;
   agentKind(kind: string): AgentKind;
   rewardFormat(name: string): RewardFormat | null;
   /** Directory with the kept files of an agent, by digest. */
