@@ -1,9 +1,16 @@
 import type { Client } from '../api/client.ts';
-import type { EnvironmentSpec } from '../domain/environment.ts';
+import { canonicalJson } from '../domain/canonical-json.ts';
+import type { EnvironmentSpec, EnvironmentVersion } from '../domain/environment.ts';
+import { AppError } from '../domain/errors.ts';
 import type { Issue } from '../domain/issue.ts';
 import type { ReportInput } from '../domain/report.ts';
+import type { SessionSummary } from '../domain/summary.ts';
 import type { CompiledTask } from '../domain/task.ts';
+import { type Lane, type PlannedTask, planTrials, type Trial } from './plan-experiment.ts';
+import { type Admitted, admitAll, experimentName, outcomeSettings, settingsRecord, settleEnvironment, settleLanes } from './prepare-experiment.ts';
 import type { Progress } from './progress.ts';
+import { labelOf } from './run-trial.ts';
+import { runTrials } from './run-trials.ts';
 
 export type ExperimentOptions = {
   /** The tasks as given, paths made absolute: for the label and the settings record. */
@@ -48,4 +55,63 @@ export type ExperimentPlan = {
 
 export type ExperimentEnd = { kind: 'planned'; plan: ExperimentPlan } | { kind: 'ran'; report: ReportInput };
 
-export type EvalExperiment = (client: Client, options: ExperimentOptions) => Promise<ExperimentEnd>;
+/** Tasks × lanes × repetitions, each trial one Session; what is finished is reused. Errors: no_tasks, invalid_task, invalid_configuration and refusals of admission. */
+export async function evalExperiment(client: Client, options: ExperimentOptions): Promise<ExperimentEnd> {
+  options.progress({ kind: 'compiled', tasks: options.compiled.length, refused: options.refused.length });
+  const environment = await settleEnvironment(client, options);
+  const lanes = await settleLanes(client, options);
+  const admitted = await admitAll(client, options, lanes, environment);
+  if (admitted.tasks.length === 0) throw new AppError('no_tasks', `no task is left to run in ${options.tasksArgument}: check the path and the filters`, { details: { refused: admitted.refused } });
+  const name = await experimentName(client, options, environment);
+  const earlier = await client.call('sessions.summaries', { experiment: name });
+  const trials = expand(options, admitted.tasks, lanes, environment, earlier);
+  const planned = planTrials(trials, options);
+  if (planned.run.length + planned.reuse.length === 0) throw new AppError('no_tasks', `the filters leave no trial of ${options.tasksArgument}: loosen --only, --limit or --include`);
+  if (options.dryRun) return { kind: 'planned', plan: { experiment: name, trials: planned.plan } };
+  await client.call('experiments.put', { name, settings: settingsRecord(options, environment, lanes) });
+  const concurrency = settleConcurrency(options, admitted);
+  const reusedFrom = planned.reuse.map(({ summary }) => summary.ended_at ?? summary.created_at).sort()[0] ?? null;
+  options.progress({ kind: 'planned', trials: planned.run.length, reused: planned.reuse.length, reusedFrom, concurrency, experiment: name, lanes: lanes.map((lane) => lane.label), notes: admitted.notes });
+  for (const { trial, summary } of planned.reuse) options.progress({ kind: 'trial_reused', trial: labelOf(trial, summary.attempt ?? 1), summary });
+  const ran = await runTrials(client, planned.run, { ...options, experiment: name, environment: { id: environment.id, version: environment.version }, concurrency });
+  const mined = [...planned.reuse.flatMap(({ trial, summary }) => [...superseded(trial, summary), summary]), ...ran.summaries];
+  return {
+    kind: 'ran',
+    report: {
+      title: name,
+      experiment: name,
+      generated_at: options.now().toISOString(),
+      sessions: mined,
+      refused: [...options.refused, ...admitted.refused],
+      planned_trials: planned.run.length + planned.reuse.length,
+      accept_retries: options.acceptRetries,
+      interrupted: options.signal.aborted,
+    },
+  };
+}
+
+/** Attempts of the same trial before the one that counts. */
+function superseded(trial: Trial, counted: SessionSummary): SessionSummary[] {
+  return trial.earlier.filter((one) => one.session_id !== counted.session_id && one.created_at <= counted.created_at);
+}
+
+function settleConcurrency(options: ExperimentOptions, admitted: Admitted): number {
+  const largestMb = Math.max(0, ...admitted.tasks.map((task) => task.memoryMb ?? 0)) || 2048;
+  const fits = Math.max(1, Math.min(options.host.cpus, Math.floor(options.host.freeMemoryMb / largestMb)));
+  const wanted = options.concurrency ?? fits;
+  return admitted.concurrency === null ? wanted : Math.min(wanted, admitted.concurrency);
+}
+
+function expand(options: ExperimentOptions, tasks: PlannedTask[], lanes: Lane[], environment: EnvironmentVersion, earlier: SessionSummary[]): Trial[] {
+  const byTrial = Map.groupBy(earlier, (summary) => summary.trial ?? '');
+  const repetitions = Array.from({ length: options.repeat }, (_, index) => index + 1);
+  return tasks.flatMap((task) =>
+    repetitions.flatMap((repetition) =>
+      lanes.map((lane): Trial => {
+        const identity = { task: task.digest, agent: lane.digest, environment: environment.digest, outcome: { ...outcomeSettings(options), max_iterations: task.maxIterations }, repetition };
+        const id = options.hash(canonicalJson(identity));
+        return { id, task, lane, repetition, earlier: byTrial.get(id) ?? [] };
+      }),
+    ),
+  );
+}
