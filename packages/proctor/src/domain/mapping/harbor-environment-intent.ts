@@ -13,7 +13,8 @@ export function environmentIntent(
   log: MappingLog,
 ): EnvironmentIntent {
   const image = imageIntent(environment, context, log);
-  const isPrebuilt = image?.kind === 'reference' && findFile(context, 'Dockerfile') === null;
+  // Beside a prebuilt image, or beside none at all, nothing else brings these files into the sandbox.
+  const hasLooseFiles = context !== null && context.files.length > 0 && findFile(context, 'Dockerfile') === null;
   return {
     image,
     workdir: workdir(environment, log),
@@ -28,7 +29,7 @@ export function environmentIntent(
     tpu: environment.tpu,
     network: { ...phaseNetwork(environment), explicit: environment.is_explicit },
     healthcheck: environment.healthcheck === null ? null : healthcheckIntent(environment.healthcheck),
-    upload: isPrebuilt && context !== null && context.files.length > 0 ? context : null,
+    upload: hasLooseFiles ? context : null,
   };
 }
 
