@@ -49,7 +49,13 @@ export const SETTLE_REASONS = {
   budget_reached: FAILURE_MODES.budget_reached,
   owner_gone: FAILURE_MODES.owner_gone,
   retention_zero: FAILURE_MODES.retention_zero,
-  environment_failed: 'The sandbox could not be made or prepared.',
+  sandbox_lost: 'The sandbox was gone before the agent had ended.',
+  environment_build: FAILURE_MODES.build_failed,
+  environment_pull: FAILURE_MODES.pull_failed,
+  environment_provision: FAILURE_MODES.provision_failed,
+  environment_healthcheck: FAILURE_MODES.healthcheck_failed,
+  environment_upload: FAILURE_MODES.upload_failed,
+  environment_agent_setup: FAILURE_MODES.agent_setup_failed,
   infrastructure: FAILURE_MODES.infrastructure,
 } as const satisfies Record<string, string>;
 

@@ -268,8 +268,8 @@ function countTool(facts: Facts, data: string): void {
   facts.tools.set(name, (facts.tools.get(name) ?? 0) + 1);
 }
 
-function endRun(facts: Facts, activeMs: number, at: string): void {
-  facts.activeMs = (facts.activeMs ?? 0) + activeMs;
+function endRun(facts: Facts, activeMs: number | null, at: string): void {
+  if (activeMs !== null) facts.activeMs = (facts.activeMs ?? 0) + activeMs;
   if (facts.runStartedAt === null) return;
   const wallMs = Math.max(0, Date.parse(at) - Date.parse(facts.runStartedAt));
   facts.clocks = { ...facts.clocks, agent_ms: (facts.clocks.agent_ms ?? 0) + wallMs };

@@ -40,7 +40,7 @@ export function concludeTrial(facts: TrialFacts): Conclusion {
 
   if (facts.environmentFailure !== null) {
     const { phase, message, attribution } = facts.environmentFailure;
-    return failure(ENVIRONMENT_FAILURE_MODES[phase], message, attribution);
+    return failure(attribution === 'cancelled' ? 'interrupted' : ENVIRONMENT_FAILURE_MODES[phase], message, attribution);
   }
   if (deciding?.settled == null) return unended(facts, failure, base);
   const { evaluation, settled: end } = deciding;
@@ -102,6 +102,6 @@ function unended(
 
 function modeOfReason(reason: string | null): FailureMode {
   if (reason === 'user') return 'interrupted';
-  if (reason === 'environment_failed') return 'provision_failed';
+  if (reason === 'sandbox_lost') return 'infrastructure';
   return FAILURE_MODE_NAMES.find((mode) => mode === reason) ?? 'no_verdict';
 }
