@@ -35,14 +35,19 @@ export function bytes(count: number | null): string {
   return `${value >= 100 ? Math.round(value) : value.toFixed(1)} ${['B', 'KiB', 'MiB', 'GiB', 'TiB'][power]}`;
 }
 
-/** `850 ms`, `12.3 s`, `4 min 05 s`, `2 h 03 min` */
+/** `850 ms`, `12.3 s`, `4 min`, `4 min 05 s`, `2 h 03 min` */
 export function spell(milliseconds: number | null): string {
   if (milliseconds === null) return '—';
-  if (milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
+  if (milliseconds > 0 && milliseconds < 1000) return `${Math.round(milliseconds)} ms`;
   const seconds = milliseconds / 1000;
   if (seconds < 60) return `${Number.isInteger(seconds) ? seconds : seconds.toFixed(1)} s`;
-  if (seconds < 3600) return `${Math.floor(seconds / 60)} min ${String(Math.floor(seconds % 60)).padStart(2, '0')} s`;
-  return `${Math.floor(seconds / 3600)} h ${String(Math.floor((seconds % 3600) / 60)).padStart(2, '0')} min`;
+  if (seconds < 3600) return two(seconds / 60, 'min', seconds % 60, 's');
+  return two(seconds / 3600, 'h', (seconds % 3600) / 60, 'min');
+}
+
+function two(large: number, unit: string, small: number, smallUnit: string): string {
+  const rest = Math.floor(small);
+  return rest === 0 ? `${Math.floor(large)} ${unit}` : `${Math.floor(large)} ${unit} ${String(rest).padStart(2, '0')} ${smallUnit}`;
 }
 
 /** Local time for a person. */

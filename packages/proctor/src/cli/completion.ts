@@ -1,7 +1,7 @@
 import { AppError } from '../domain/errors.ts';
 import type { Call, CommandSpec, OptionSpec } from './command.ts';
 import { longName } from './given.ts';
-import { didYouMean } from './program.ts';
+import { meant } from './program.ts';
 import { ROOT } from './table.ts';
 
 /** `proctor completion`: a script made from the table, so that pressing Tab starts no Node. */
@@ -11,7 +11,7 @@ export async function run({ words, terminal }: Call): Promise<number> {
   if (script === undefined)
     throw new AppError(
       'usage',
-      `completion: expected bash, zsh or fish, found ${JSON.stringify(shell)}${didYouMean(shell, Object.keys(SCRIPTS))}`,
+      `completion: expected bash, zsh or fish, found ${JSON.stringify(shell)}${meant(shell, Object.keys(SCRIPTS))}`,
     );
   terminal.out(script());
   return 0;

@@ -3,7 +3,7 @@ import type { ExperimentOptions } from '../compositions/eval-experiment.ts';
 import { type EnvironmentSpec, EnvironmentSpecSchema } from '../domain/environment.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Given } from './given.ts';
-import { didYouMean } from './program.ts';
+import { meant } from './program.ts';
 
 type Asked = Partial<Pick<EnvironmentSpec, 'sandbox' | 'isolation' | 'network' | 'ignore_image' | 'image_template' | 'build'>>;
 
@@ -40,7 +40,7 @@ function networkPolicy(text: string): 'none' | 'public' {
       { details: { capability: text } },
     );
   }
-  throw new AppError('usage', `--network: expected none or public, found ${JSON.stringify(text)}${didYouMean(text, ['none', 'public'])}`);
+  throw new AppError('usage', `--network: expected none or public, found ${JSON.stringify(text)}${meant(text, ['none', 'public'])}`);
 }
 
 /** Only `{id}`; any other placeholder is an error. */

@@ -1,5 +1,6 @@
 import { Command, CommanderError, Option } from 'commander';
 import { AppError } from '../domain/errors.ts';
+import { didYouMean } from '../domain/mapping/did-you-mean.ts';
 import type { CommandSpec, OptionSpec, Run } from './command.ts';
 import { Given, longName } from './given.ts';
 import { describeHelp } from './help.ts';
@@ -94,40 +95,18 @@ function toOption(spec: OptionSpec): Option {
 
 function oneOf(choices: readonly string[], text: string, flag: string): string {
   if (choices.includes(text)) return text;
-  throw new AppError('usage', `--${flag}: expected ${choices.join(', ')}, found ${JSON.stringify(text)}${didYouMean(text, choices)}`);
+  throw new AppError('usage', `--${flag}: expected ${choices.join(', ')}, found ${JSON.stringify(text)}${meant(text, choices)}`);
 }
 
 function unknownCommand(word: string, spec: CommandSpec, path: string): string {
   const names = (spec.commands ?? []).map((one) => one.name);
-  return `no command ${JSON.stringify(`${path}${word}`)}${didYouMean(word, names)}`;
+  return `no command ${JSON.stringify(`${path}${word}`)}${meant(word, names)}`;
 }
 
-export function didYouMean(word: string, among: readonly string[]): string {
-  const near = among
-    .map((name) => ({ name, distance: distance(word.toLowerCase(), name) }))
-    .filter((one) => one.distance <= Math.max(1, Math.floor(one.name.length / 3)))
-    .sort((a, b) => a.distance - b.distance)[0];
-  return near === undefined ? '' : ` (did you mean ${near.name}?)`;
-}
-
-/** Damerau–Levenshtein with neighbouring letters swapped as one step. */
-function distance(a: string, b: string): number {
-  const rows: number[][] = [];
-  for (let i = 0; i <= a.length; i += 1) {
-    const row: number[] = [];
-    for (let j = 0; j <= b.length; j += 1) {
-      const before = rows[i - 1];
-      if (i === 0 || j === 0 || before === undefined) row.push(i + j);
-      else {
-        const change = (before[j - 1] ?? 0) + (a[i - 1] === b[j - 1] ? 0 : 1);
-        let best = Math.min((before[j] ?? 0) + 1, (row[j - 1] ?? 0) + 1, change);
-        if (a[i - 1] === b[j - 2] && a[i - 2] === b[j - 1]) best = Math.min(best, (rows[i - 2]?.[j - 2] ?? best) + 1);
-        row.push(best);
-      }
-    }
-    rows.push(row);
-  }
-  return rows[a.length]?.[b.length] ?? Number.POSITIVE_INFINITY;
+/** ` (did you mean list?)`, or nothing. */
+export function meant(word: string, known: readonly string[]): string {
+  const near = didYouMean(word, known);
+  return near === null ? '' : ` (did you mean ${near}?)`;
 }
 
 /** commander's `error: unknown option '--x'\n(Did you mean --y?)` as one sentence. */

@@ -5,7 +5,7 @@ import { bytes, table } from './columns.ts';
 import type { Call } from './command.ts';
 import { withClient } from './open.ts';
 import { printable, printableLine } from './printable.ts';
-import { didYouMean } from './program.ts';
+import { meant } from './program.ts';
 import { tell } from './tell.ts';
 
 export async function files(call: Call): Promise<number> {
@@ -33,7 +33,7 @@ export async function cat(call: Call): Promise<number> {
     if (kept === undefined)
       throw new AppError(
         'not_found',
-        `no file ${JSON.stringify(path)} was kept${didYouMean(
+        `no file ${JSON.stringify(path)} was kept${meant(
           path,
           all.map((one) => one.path),
         )}: proctor sessions files lists them`,

@@ -5,7 +5,7 @@ import { aligned, localTime, table } from './columns.ts';
 import type { Call } from './command.ts';
 import { withClient } from './open.ts';
 import { printableLine } from './printable.ts';
-import { didYouMean } from './program.ts';
+import { meant } from './program.ts';
 import { projectionText } from './session-text.ts';
 import { tell } from './tell.ts';
 
@@ -94,7 +94,7 @@ function eventTypes(names: readonly string[]): EventType[] {
   return names.map((name) => {
     const known = Object.keys(EVENT_DATA).find((one): one is EventType => one === name);
     if (known === undefined)
-      throw new AppError('usage', `--type: no event type ${JSON.stringify(name)}${didYouMean(name, Object.keys(EVENT_DATA))}`);
+      throw new AppError('usage', `--type: no event type ${JSON.stringify(name)}${meant(name, Object.keys(EVENT_DATA))}`);
     return known;
   });
 }

@@ -12,7 +12,13 @@ export function taskText({ task, account }: CompiledTask, paint: Colors, options
     ...(task.provenance.commit === null ? [] : [['commit', task.provenance.commit] satisfies [string, string]]),
     ['digest', task.digest],
     ['image', imageText(task)],
-    ['workdir', task.environment.workdir ?? "the image's WORKDIR, else /app"],
+    [
+      'workdir',
+      task.environment.workdir === null
+        ? "the image's WORKDIR, else /app (the task names none)"
+        : `${task.environment.workdir} (the task names it)`,
+    ],
+    ...extraRows(task),
     ['network', networkText(task)],
     ['resources', resourcesText(task)],
     ['user', `${task.agent.user ?? task.environment.user ?? "the image's"}`],
@@ -31,12 +37,7 @@ export function taskText({ task, account }: CompiledTask, paint: Colors, options
   ];
   const assets = assetNames(task);
   if (assets.length > 0) rows.push(['assets', `${assets.join(', ')} (binary or above 1 MiB)`]);
-  const applied = new Map(account.map((field) => [field.path, field]));
-  const workdir = [...applied.values()].find((field) => /(^|\.)workdir$/.test(field.path));
-  const lines = rows.map(([name, value]) => [
-    paint.dim(name),
-    name === 'workdir' ? withReason(printableLine(value), workdir?.reason ?? null) : printableLine(value),
-  ]);
+  const lines = rows.map(([name, value]) => [paint.dim(name), printableLine(value)]);
   return [
     `${paint.bold(printableLine(task.name))}${task.description === null || task.description === '' ? '' : `  ${paint.dim(firstLine(task.description))}`}\n`,
     aligned(lines, '  '),
@@ -48,9 +49,21 @@ export function taskText({ task, account }: CompiledTask, paint: Colors, options
 export function issuesText(issues: readonly Issue[], paint: Colors): string {
   return issues
     .map(
-      (issue) => `  ${issue.severity === 'error' ? paint.red('error') : paint.yellow('warning')}  ${printableLine(formatIssue(issue))}\n`,
+      (issue) => `  ${issue.severity === 'error' ? paint.red('error  ') : paint.yellow('warning')}  ${printableLine(formatIssue(issue))}\n`,
     )
     .join('');
+}
+
+/** What most tasks do not have. */
+function extraRows({ environment }: Task): [string, string][] {
+  const rows: [string, string][] = [];
+  const { upload, healthcheck } = environment;
+  const names = Object.keys(environment.env);
+  if (upload !== null) rows.push(['uploads', `${filesText(upload.files.length, upload.bytes)} of environment/, into the workdir`]);
+  if (names.length > 0) rows.push(['env', names.join(', ')]);
+  if (healthcheck !== null)
+    rows.push(['healthcheck', `${healthcheck.command} (every ${spell(healthcheck.interval_ms)}, ${healthcheck.retries} retries)`]);
+  return rows;
 }
 
 function imageText(task: Task): string {

@@ -1,12 +1,17 @@
-import { parse, TomlError } from 'smol-toml';
 import fc from 'fast-check';
+import { parse, TomlError } from 'smol-toml';
 import { expect, test } from 'vitest';
 import { AppError } from '../domain/errors.ts';
 import { type ExperimentFile, type ReadToml, readExperimentFile, writeExperimentFile } from './experiment-file.ts';
 
 const readToml: ReadToml = async (text) => {
   try {
-    return { kind: 'parsed', value: parse(text), at: (path) => (path === '' ? null : { line: 1 + text.split('\n').findIndex((one) => one.startsWith(path.split('.').at(-1) ?? '')), column: 1 }) };
+    return {
+      kind: 'parsed',
+      value: parse(text),
+      at: (path) =>
+        path === '' ? null : { line: 1 + text.split('\n').findIndex((one) => one.startsWith(path.split('.').at(-1) ?? '')), column: 1 },
+    };
   } catch (error) {
     if (!(error instanceof TomlError)) throw error;
     return { kind: 'failed', message: error.message, line: error.line, column: error.column };
@@ -47,7 +52,11 @@ test('any text survives being written and read', async () => {
 test('every wrong key is told at once, with its place and the key that was meant', async () => {
   expect(await issuesOf('tasks = "t"\nrepeats = 3\n[settings]\nmax_iteration = 2\nlimit = 0\n')).toEqual([
     expect.objectContaining({ path: 'settings.limit', found: '0', place: { file: 'proctor.toml', line: 5, column: 1 } }),
-    expect.objectContaining({ path: 'settings.max_iteration', hint: 'Did you mean max_iterations?', place: { file: 'proctor.toml', line: 4, column: 1 } }),
+    expect.objectContaining({
+      path: 'settings.max_iteration',
+      hint: 'Did you mean max_iterations?',
+      place: { file: 'proctor.toml', line: 4, column: 1 },
+    }),
     expect.objectContaining({ path: 'repeats', hint: 'Did you mean repeat?', place: { file: 'proctor.toml', line: 2, column: 1 } }),
   ]);
 });
@@ -60,5 +69,7 @@ test('a file without tasks and a label that is none are refused', async () => {
 });
 
 test('text that is no TOML is refused at its line', async () => {
-  expect(await issuesOf('tasks = "t"\nrepeat = \n')).toEqual([expect.objectContaining({ path: '', place: expect.objectContaining({ line: 2 }) })]);
+  expect(await issuesOf('tasks = "t"\nrepeat = \n')).toEqual([
+    expect.objectContaining({ path: '', place: expect.objectContaining({ line: 2 }) }),
+  ]);
 });

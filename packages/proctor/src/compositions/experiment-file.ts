@@ -51,7 +51,9 @@ export const ExperimentFileSchema = z.strictObject({
 export type ExperimentFile = z.infer<typeof ExperimentFileSchema>;
 
 /** How TOML is read: the value, and where a key of it is written. */
-export type ReadToml = (text: string) => Promise<
+export type ReadToml = (
+  text: string,
+) => Promise<
   | { kind: 'parsed'; value: unknown; at(path: string): { line: number; column: number } | null }
   | { kind: 'failed'; message: string; line: number | null; column: number | null }
 >;
@@ -60,7 +62,9 @@ export type ReadToml = (text: string) => Promise<
 export async function readExperimentFile(text: string, file: string, readToml: ReadToml): Promise<ExperimentFile> {
   const source = await readToml(text);
   if (source.kind === 'failed') {
-    throw refused(file, [{ severity: 'error', path: '', message: source.message, place: { file, line: source.line, column: source.column } }]);
+    throw refused(file, [
+      { severity: 'error', path: '', message: source.message, place: { file, line: source.line, column: source.column } },
+    ]);
   }
   const parsed = ExperimentFileSchema.safeParse(source.value);
   if (parsed.success) return parsed.data;
@@ -120,15 +124,22 @@ function knownKeys(path: readonly PropertyKey[]): string[] {
 }
 
 function child(value: unknown, key: PropertyKey): unknown {
-  return typeof value === 'object' && value !== null && Object.hasOwn(value, key) ? (value as Record<PropertyKey, unknown>)[key] : undefined;
+  return typeof value === 'object' && value !== null && Object.hasOwn(value, key)
+    ? (value as Record<PropertyKey, unknown>)[key]
+    : undefined;
 }
 
 function keyPath(path: readonly PropertyKey[]): string {
-  return path.map((key) => (typeof key === 'number' ? `[${key}]` : `.${keyText(String(key))}`)).join('').replace(/^\./, '');
+  return path
+    .map((key) => (typeof key === 'number' ? `[${key}]` : `.${keyText(String(key))}`))
+    .join('')
+    .replace(/^\./, '');
 }
 
 function tableText(name: string | null, values: Readonly<Record<string, unknown>>): string {
-  const lines = Object.entries(values).filter(([, value]) => value !== undefined).map(([key, value]) => `${keyText(key)} = ${valueText(value)}\n`);
+  const lines = Object.entries(values)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => `${keyText(key)} = ${valueText(value)}\n`);
   if (lines.length === 0) return '';
   return `${name === null ? '' : `[${name}]\n`}${lines.join('')}`;
 }

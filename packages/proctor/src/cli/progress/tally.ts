@@ -66,6 +66,11 @@ export class Tally {
     }
   }
 
+  /** Of this experiment, reused ones included; null before it is planned. */
+  get total(): number | null {
+    return this.planned === null ? null : this.planned.trials + this.planned.reused;
+  }
+
   elapsedMs(now: number): number {
     return this.#firstAt === null ? 0 : now - this.#firstAt;
   }
@@ -73,7 +78,7 @@ export class Tally {
   /** From the mean of the trials that ended and how many run at once; null before one has, or when nothing is left. */
   remainingMs(now: number): number | null {
     if (this.planned === null || this.ended === 0 || this.stopping !== null) return null;
-    const waiting = this.planned.trials - this.reused - this.ended - this.running.size;
+    const waiting = this.planned.trials - this.ended - this.running.size;
     const mean = this.#spentMs / this.ended;
     const inFlight = [...this.running.values()].map((one) => Math.max(0, mean - (now - one.startedAt)));
     const work = inFlight.reduce((sum, one) => sum + one, 0) + Math.max(0, waiting) * mean;

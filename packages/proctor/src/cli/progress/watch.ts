@@ -68,8 +68,7 @@ function plainWatch(terminal: Terminal, now: () => number): ProgressWatch {
       tally.take(event, now());
       if (event.kind === 'trial_started') say(`started  ${trialName(event.trial)}  ${event.session}`);
       for (const line of lines) say(line);
-      if (event.kind === 'trial_ended' && tally.planned !== null && tally.ended + tally.reused === tally.planned.trials)
-        say(totalsText(tally, now(), terminal.paintErr));
+      if (event.kind === 'trial_ended' && tally.ended + tally.reused === tally.total) say(totalsText(tally, now(), terminal.paintErr));
     },
     pause: () => undefined,
     [Symbol.dispose]: () => clearInterval(timer),

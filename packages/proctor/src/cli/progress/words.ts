@@ -37,7 +37,7 @@ export function totalsText(tally: Tally, now: number, paint: Colors): string {
   const remaining = tally.remainingMs(now);
   const done = tally.ended + tally.reused;
   return [
-    `${done} of ${tally.planned?.trials ?? '?'} trials`,
+    `${done} of ${tally.total ?? '?'} trials`,
     passed === 0 ? null : paint.green(`${passed} passed`),
     failed === 0 ? null : paint.red(`${failed} failed`),
     partial === 0 ? null : paint.yellow(`${partial} partial`),
@@ -54,7 +54,7 @@ export function totalsText(tally: Tally, now: number, paint: Colors): string {
 
 export function planLines(planned: Planned): string[] {
   const lanes = planned.lanes.map(printableLine).join(', ');
-  const first = `${planned.trials} ${planned.trials === 1 ? 'trial' : 'trials'} (${lanes}), ${planned.concurrency} at once, experiment ${printableLine(planned.experiment)}`;
+  const first = `${planned.trials} ${planned.trials === 1 ? 'trial' : 'trials'} to run (${lanes}), ${planned.concurrency} at once, experiment ${printableLine(planned.experiment)}`;
   const reused =
     planned.reused === 0
       ? []
