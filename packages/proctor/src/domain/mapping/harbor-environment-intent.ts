@@ -6,20 +6,15 @@ import type { HarborNetworkMode, HarborPhaseNetwork } from './harbor-network.ts'
 import { childPath } from './key-path.ts';
 import type { MappingLog } from './mapping-log.ts';
 
-export function environmentIntent(
-  environment: HarborEnvironment,
-  context: FileTree | null,
-  user: string | number | null,
-  log: MappingLog,
-): EnvironmentIntent {
-  const image = imageIntent(environment, context, log);
+export function environmentIntent(environment: HarborEnvironment, context: FileTree | null, log: MappingLog): EnvironmentIntent {
+  const image = imageIntent(environment, context);
   // Beside a prebuilt image, or beside none at all, nothing else brings these files into the sandbox.
   const hasLooseFiles = context !== null && context.files.length > 0 && findFile(context, 'Dockerfile') === null;
   return {
     image,
     workdir: workdir(environment, log),
     env: literalEnvironment('environment.env', environment.env, log),
-    user,
+    user: null,
     cpus: environment.cpus,
     memory_mb: environment.memory_mb,
     storage_mb: environment.storage_mb,
@@ -33,13 +28,10 @@ export function environmentIntent(
   };
 }
 
-function imageIntent(environment: HarborEnvironment, context: FileTree | null, log: MappingLog): ImageIntent | null {
+function imageIntent(environment: HarborEnvironment, context: FileTree | null): ImageIntent | null {
   if (environment.docker_image) return { kind: 'reference', reference: environment.docker_image };
   if (context !== null && findFile(context, 'Dockerfile') !== null)
     return { kind: 'build', context, dockerfile: 'Dockerfile', built: false };
-  log.warn('environment', 'this task names no image', {
-    hint: 'Write [environment] docker_image or environment/Dockerfile, or pass an image template',
-  });
   return null;
 }
 

@@ -36,7 +36,7 @@ export function mapHarbor(config: HarborConfig, folder: HarborFolder, log: Mappi
   const instruction = isMultiStep ? '' : mapInstruction(folder.instruction, log);
   requireEnvironment(config, folder, log);
   const user = config.agent.user === '' ? null : config.agent.user;
-  const environment = environmentIntent(config.environment, folder.context, null, log);
+  const environment = environmentIntent(config.environment, folder.context, log);
   const verifier = isMultiStep ? null : verifierContract(config, folder.tests, environment.workdir, log, hash);
   const artifacts = mapArtifacts(config, environment.workdir, log);
   if (config.agent.timeout_sec === null && !log.hasErrors) {
@@ -94,11 +94,25 @@ function mapInstruction(text: string | null, log: MappingLog): string {
 }
 
 function requireEnvironment(config: HarborConfig, folder: HarborFolder, log: MappingLog): void {
+  if (!config.environment.docker_image && (folder.hasEnvironment || config.live.command !== null)) sayWhichImage(config, folder, log);
   if (folder.hasEnvironment || config.environment.docker_image || config.live.command !== null) return;
   log.error('', 'this task has no environment', {
     expected: 'a folder environment/, or [environment] docker_image',
     found: 'neither',
     place: { file: 'environment', line: null, column: null },
+  });
+}
+
+function sayWhichImage(config: HarborConfig, folder: HarborFolder, log: MappingLog): void {
+  const written = config.environment.docker_image === '' ? 'empty' : 'not written';
+  if (findFile(folder.context, 'Dockerfile') !== null) {
+    log.defaulted('environment.docker_image', null, `${written}: environment/Dockerfile is built`);
+    return;
+  }
+  log.defaulted('environment.docker_image', null, `${written}, no environment/Dockerfile: an image template, or a sandbox without images`);
+  if (config.live.command !== null || folder.hasCompose) return;
+  log.warn('environment', 'this task names no image', {
+    hint: 'Write [environment] docker_image or environment/Dockerfile, or pass an image template',
   });
 }
 

@@ -1,8 +1,11 @@
 import { hash as hashOnce } from 'node:crypto';
+import { basename, dirname } from 'node:path/posix';
 import type { Hash } from '../../domain/canonical-json.ts';
 import type { Issue } from '../../domain/issue.ts';
+import { fileTree } from '../../domain/mapping/file-tree.ts';
 import { mapHarbor } from '../../domain/mapping/harbor.ts';
 import { HARBOR_KEYS_ELSEWHERE, type HarborConfig, readHarborConfig } from '../../domain/mapping/harbor-config.ts';
+import { ignoredBy } from '../../domain/mapping/ignore-patterns.ts';
 import { MappingLog } from '../../domain/mapping/mapping-log.ts';
 import type { FileTree } from '../../domain/task.ts';
 import type { CompileOptions, CompileResult, TaskFolder, TaskFormat } from '../../task-format.ts';
@@ -29,9 +32,9 @@ async function compile(folder: TaskFolder, options: CompileOptions): Promise<Com
   if (parsed.hasByteOrderMark) {
     log.warn('', 'the file begins with a byte order mark, which Harbor refuses', { place: { file: MARKER, line: 1, column: 1 } });
   }
-  const tests = await readTree(folder, 'tests', options, log);
+  const tests = await readFiltered(folder, 'tests', options, log);
   const config = readHarborConfig(parsed.value, log, { hasTestScript: tests?.files.some((file) => file.path === 'test.sh') ?? false });
-  const solution = await readTree(folder, 'solution', options, log);
+  const solution = await readFiltered(folder, 'solution', options, log);
   const isMultiStep = config.steps !== null && config.steps.length > 0;
   const instruction = isMultiStep ? null : await readText(folder, 'instruction.md', options, log);
   const environment = await readEnvironment(folder, config, options, log);
@@ -113,6 +116,27 @@ async function readTree(
   if (read === null) return null;
   log.issues.push(...read.issues);
   return read.tree;
+}
+
+const IGNORE_FILE = '.harborignore';
+
+/** tests/ and solution/ without what their ignore files leave out. */
+async function readFiltered(folder: TaskFolder, path: string, options: CompileOptions, log: MappingLog): Promise<FileTree | null> {
+  const tree = await readTree(folder, path, options, log);
+  const ignoreFiles = tree?.files.filter((file) => basename(file.path) === IGNORE_FILE) ?? [];
+  if (tree === null || ignoreFiles.length === 0) return tree;
+  const patterns = new Map<string, string>();
+  for (const file of ignoreFiles) {
+    const text = await readText(folder, `${path}/${file.path}`, options, log);
+    patterns.set(file.path === IGNORE_FILE ? '' : dirname(file.path), text ?? '');
+  }
+  const isIgnored = ignoredBy(patterns);
+  const kept = tree.files.filter((file) => basename(file.path) !== IGNORE_FILE && !isIgnored(file.path));
+  for (const entry of ['test.sh', 'solve.sh']) {
+    if (!tree.files.some((file) => file.path === entry) || kept.some((file) => file.path === entry)) continue;
+    log.warn('', `${IGNORE_FILE} leaves out ${entry}`, { place: { file: `${path}/${entry}`, line: null, column: null } });
+  }
+  return fileTree(tree.root, kept, sha256);
 }
 
 type EnvironmentFolder = { context: FileTree | null; hasEnvironment: boolean; hasCompose: boolean };

@@ -171,10 +171,10 @@ class PositionScanner {
 function unquote(quoted: string): string {
   const inner = quoted.slice(1, -1);
   if (quoted.startsWith("'")) return inner;
-  return inner.replaceAll(/\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|.)/gs, (_, escape: string) => {
-    const code = escape.length > 1 ? Number.parseInt(escape.slice(1), 16) : Number.NaN;
-    if (code <= 0x10ffff) return String.fromCodePoint(code);
-    return ESCAPES.get(escape) ?? escape;
+  return inner.replaceAll(/\\(u[0-9A-Fa-f]{4}|U[0-9A-Fa-f]{8}|x[0-9A-Fa-f]{2}|.)/gs, (_, code: string) => {
+    const point = code.length > 1 ? Number.parseInt(code.slice(1), 16) : Number.NaN;
+    if (point <= 0x10ffff) return String.fromCodePoint(point);
+    return ESCAPES.get(code) ?? code;
   });
 }
 
