@@ -148,6 +148,14 @@ export interface SandboxProvider {
   [Symbol.asyncDispose](): Promise<void>;
 }
 
+/** What a provider is made from. */
+export type ProviderOptions = {
+  /** The host's environment variables: where an engine is, where programs are. */
+  environment: Readonly<Record<string, string | undefined>>;
+  /** Absolute host directory for what must lie on disk meanwhile; made when first needed. */
+  directory: string;
+};
+
 export type PrepareOptions = { labels: SandboxLabels; timeLimitMs: number; noBuild: boolean; onLog?: (line: string) => void; signal?: AbortSignal };
 
 export type SandboxAbilities = {

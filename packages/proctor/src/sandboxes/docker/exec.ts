@@ -1,0 +1,264 @@
+import type { Duplex } from 'node:stream';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { z } from 'zod';
+import { messageOf } from '../../domain/errors.ts';
+import type { ExecOptions, Exit } from '../../sandbox.ts';
+import { type EngineClient, EngineRefusal } from './engine.ts';
+import type { EngineEvents } from './events.ts';
+import { demultiplexer } from './multiplex.ts';
+
+export type ExecPlace = {
+  engine: EngineClient;
+  events: EngineEvents;
+  containerId: string;
+  env: Readonly<Record<string, string>>;
+  cwd: string;
+  user: string | number | null;
+  /** Why the container is gone; null = it runs. */
+  whyGone(): Promise<string | null>;
+  /** Ends an exec's process tree and returns when it has ended: `gone` = it had ended by itself. Rejects when neither can be established. */
+  endTree(execId: string): Promise<'ended' | 'gone'>;
+};
+
+/** Two calls: create and start. How it ended comes from the events, or is asked where they say nothing. */
+export async function execInContainer(place: ExecPlace, argv: readonly string[], options: ExecOptions): Promise<Exit> {
+  if (options.signal?.aborted === true) return { kind: 'aborted' };
+  let execId: string;
+  try {
+    execId = await createExec(place, argv, options);
+  } catch (error) {
+    return await refusedStart(place, error);
+  }
+  const exit = place.events.exitOf(execId);
+  try {
+    return await runExec(place, execId, exit.code, options);
+  } catch (error) {
+    return await refusedStart(place, error);
+  } finally {
+    exit.forget();
+  }
+}
+
+async function createExec(place: ExecPlace, argv: readonly string[], options: ExecOptions): Promise<string> {
+  const user = options.user ?? place.user;
+  const reply = await place.engine.read(CreatedSchema, 'POST', `/containers/${place.containerId}/exec`, {
+    body: {
+      Cmd: argv,
+      User: user === null ? '' : String(user),
+      WorkingDir: options.cwd ?? place.cwd,
+      Env: Object.entries({ ...place.env, ...options.env }).map(([name, value]) => `${name}=${value}`),
+      AttachStdin: wantsStdin(options),
+      AttachStdout: true,
+      AttachStderr: true,
+      Tty: options.tty !== undefined,
+      ...(options.tty === undefined ? {} : { ConsoleSize: [options.tty.rows, options.tty.columns] }),
+    },
+  });
+  return reply.Id;
+}
+
+async function runExec(place: ExecPlace, execId: string, exitCode: Promise<number>, options: ExecOptions): Promise<Exit> {
+  const tty = options.tty !== undefined;
+  const { socket, before } = await place.engine.upgrade(`/exec/${execId}/start`, {
+    body: { Detach: false, Tty: tty, ...(options.tty === undefined ? {} : { ConsoleSize: [options.tty.rows, options.tty.columns] }) },
+  });
+  const output = new Output(options);
+  const take = tty
+    ? (chunk: Buffer) => output.stdout(chunk)
+    : demultiplexer(
+        (part) => output.stdout(part),
+        (part) => output.stderr(part),
+      );
+  const streamEnded = new Promise<void>((resolve) => {
+    socket.on('error', () => resolve());
+    socket.on('close', () => resolve());
+    socket.on('end', () => resolve());
+  });
+  if (before.length > 0) take(before);
+  socket.on('data', take);
+  const feeding = wantsStdin(options) ? feed(socket, options.stdin) : null;
+  const cut = new Cut(options);
+  try {
+    const natural = endOf(place, execId, exitCode, streamEnded);
+    for (;;) {
+      const first = await Promise.race([natural, cut.happened]);
+      if (first !== 'timed_out' && first !== 'aborted') return await output.settle(first, streamEnded);
+      if ((await place.endTree(execId)) === 'ended') return await output.settle({ kind: first }, streamEnded);
+      // It had ended by itself just before: what it ended with is the truth.
+      return await output.settle(await natural, streamEnded);
+    }
+  } catch (error) {
+    return { kind: 'lost', cause: messageOf(error) };
+  } finally {
+    output.close();
+    cut.forget();
+    feeding?.stop();
+    socket.destroy();
+  }
+}
+
+/** How the process ended, by the engine's facts. */
+async function endOf(place: ExecPlace, execId: string, exitCode: Promise<number>, streamEnded: Promise<void>): Promise<Exit> {
+  const heard = await Promise.race([exitCode, streamEnded]);
+  if (typeof heard === 'number') return await exitFrom(place, heard);
+  const said = await Promise.race([exitCode, sleep(EVENT_GRACE_MS)]);
+  if (typeof said === 'number') return await exitFrom(place, said);
+  for (let waitMs = 5; ; waitMs = Math.min(waitMs * 2, 1000)) {
+    let state: z.infer<typeof ExecStateSchema>;
+    try {
+      state = await place.engine.read(ExecStateSchema, 'GET', `/exec/${execId}/json`);
+    } catch (error) {
+      return { kind: 'lost', cause: (await place.whyGone()) ?? messageOf(error) };
+    }
+    if (!state.Running && state.ExitCode !== null) {
+      // The engine knows a pid of everything that ever started.
+      if (state.Pid === 0) return { kind: 'not_started', reason: '' };
+      return await exitFrom(place, state.ExitCode);
+    }
+    const late = await Promise.race([exitCode, sleep(waitMs)]);
+    if (typeof late === 'number') return await exitFrom(place, late);
+  }
+}
+
+/**
+ * The engine tells of a signal as 128 + its number, which a program may also exit with: a shell does when its last child was killed. Only for
+ * SIGKILL, which no program can answer, is the signal what must be assumed; the other numbers stay exit codes.
+ */
+async function exitFrom(place: ExecPlace, code: number): Promise<Exit> {
+  if (code !== KILLED) return { kind: 'exited', code };
+  // A container that is killed loses its execs a moment before itself.
+  for (const waitMs of [0, 50, 150]) {
+    await sleep(waitMs);
+    const cause = await place.whyGone();
+    if (cause !== null) return { kind: 'lost', cause };
+  }
+  return { kind: 'signalled', signal: 'SIGKILL' };
+}
+
+async function refusedStart(place: ExecPlace, error: unknown): Promise<Exit> {
+  const cause = await place.whyGone().catch(messageOf);
+  if (cause !== null) return { kind: 'lost', cause };
+  if (error instanceof EngineRefusal && error.status !== 409) return { kind: 'not_started', reason: error.message };
+  return { kind: 'lost', cause: messageOf(error) };
+}
+
+/** What the caller hears. An engine that cannot start a program says so in its place on stdout, so a first chunk that may be that is held a moment. */
+class Output {
+  #options: ExecOptions;
+  #held: Buffer | null = null;
+  #timer: NodeJS.Timeout | null = null;
+  #heard = false;
+  #closed = false;
+
+  constructor(options: ExecOptions) {
+    this.#options = options;
+  }
+
+  stdout(chunk: Uint8Array): void {
+    if (this.#closed) return;
+    const bytes = Buffer.from(chunk);
+    if (!this.#heard && this.#options.tty === undefined && bytes.subarray(-2).equals(LINE_END)) {
+      this.#held = bytes;
+      this.#timer = setTimeout(() => this.#release(), HOLD_MS);
+    } else {
+      this.#release();
+      this.#options.stdout?.(bytes);
+    }
+    this.#heard = true;
+  }
+
+  stderr(chunk: Uint8Array): void {
+    if (this.#closed) return;
+    this.#heard = true;
+    this.#release();
+    this.#options.stderr?.(Buffer.from(chunk));
+  }
+
+  async settle(exit: Exit, streamEnded: Promise<void>): Promise<Exit> {
+    await Promise.race([streamEnded, sleep(DRAIN_MS, undefined, { ref: false })]);
+    if (exit.kind !== 'not_started') {
+      this.#release();
+      return exit;
+    }
+    const reason = this.#held?.toString('utf8').trim() ?? '';
+    return { kind: 'not_started', reason: reason === '' ? 'the engine could not start it and gave no reason' : reason };
+  }
+
+  close(): void {
+    this.#closed = true;
+    if (this.#timer !== null) clearTimeout(this.#timer);
+  }
+
+  #release(): void {
+    if (this.#timer !== null) clearTimeout(this.#timer);
+    const held = this.#held;
+    this.#held = null;
+    if (held !== null && !this.#closed) this.#options.stdout?.(held);
+  }
+}
+
+/** The limit or the caller's signal, whichever comes first. */
+class Cut {
+  readonly happened: Promise<'timed_out' | 'aborted'>;
+  readonly forget: () => void;
+
+  constructor(options: ExecOptions) {
+    const { promise, resolve } = Promise.withResolvers<'timed_out' | 'aborted'>();
+    const { signal } = options;
+    const limit = options.timeLimitMs ?? null;
+    const timer = limit === null ? null : setTimeout(() => resolve('timed_out'), limit);
+    const onAbort = () => resolve('aborted');
+    signal?.addEventListener('abort', onAbort, { once: true });
+    if (signal?.aborted === true) onAbort();
+    this.happened = promise;
+    this.forget = () => {
+      if (timer !== null) clearTimeout(timer);
+      signal?.removeEventListener('abort', onAbort);
+    };
+  }
+}
+
+function wantsStdin(options: ExecOptions): boolean {
+  return options.stdin !== undefined && options.stdin !== 'closed';
+}
+
+function feed(socket: Duplex, stdin: ExecOptions['stdin']): { stop(): void } {
+  if (stdin === undefined || stdin === 'closed') return { stop: () => undefined };
+  if (stdin instanceof Uint8Array) {
+    socket.end(stdin);
+    return { stop: () => undefined };
+  }
+  const source = stdin[Symbol.asyncIterator]();
+  let stopped = false;
+  const pump = async (): Promise<void> => {
+    for (;;) {
+      const next = await source.next();
+      if (stopped) return;
+      if (next.done === true) break;
+      if (!socket.write(next.value)) {
+        await new Promise<void>((resolve) => {
+          socket.once('drain', resolve);
+          socket.once('close', resolve);
+        });
+      }
+    }
+    socket.end();
+  };
+  // A source that fails is an end of input; the program decides what that means.
+  pump().catch(() => socket.end());
+  return {
+    stop: () => {
+      stopped = true;
+      source.return?.().catch(() => undefined);
+    },
+  };
+}
+
+const KILLED = 128 + 9;
+const LINE_END = Buffer.from('\r\n');
+const HOLD_MS = 50;
+const EVENT_GRACE_MS = 20;
+const DRAIN_MS = 250;
+
+const CreatedSchema = z.looseObject({ Id: z.string() });
+export const ExecStateSchema = z.looseObject({ Running: z.boolean(), ExitCode: z.number().nullable(), Pid: z.number() });

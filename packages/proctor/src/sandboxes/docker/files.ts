@@ -1,0 +1,92 @@
+import path from 'node:path';
+import { z } from 'zod';
+import { AppError, messageOf } from '../../domain/errors.ts';
+import { type EngineClient, EngineRefusal } from './engine.ts';
+
+/** The archive calls of one container: the engine's own hands, none of the container's programs. */
+export class ContainerFiles {
+  #engine: EngineClient;
+  #containerId: string;
+
+  constructor(engine: EngineClient, containerId: string) {
+    this.#engine = engine;
+    this.#containerId = containerId;
+  }
+
+  async upload(tar: AsyncIterable<Uint8Array> | Uint8Array, directory: string): Promise<void> {
+    await this.#engine.call('PUT', this.#archive, { query: { path: directory }, tar, timeLimitMs: null });
+  }
+
+  async download(target: string): Promise<AsyncIterable<Uint8Array> | null> {
+    const response = await this.#engine.stream('GET', this.#archive, { query: { path: target }, accept: [404] });
+    if (response.statusCode !== 404) return this.#body(response, target);
+    response.resume();
+    await this.#assertContainer();
+    return null;
+  }
+
+  /** What `target` is; a link is told with where it leads in the end. Null = no such path. */
+  async stat(target: string): Promise<PathStat | null> {
+    const reply = await this.#engine.call('HEAD', this.#archive, { query: { path: target }, accept: [404] });
+    if (reply.status === 404) {
+      await this.#assertContainer();
+      return null;
+    }
+    const header = reply.headers['x-docker-container-path-stat'];
+    return PathStatSchema.parse(JSON.parse(Buffer.from(String(header ?? ''), 'base64').toString('utf8')));
+  }
+
+  /** Component by component, for the engine tells only of the last one whether it is a link. */
+  async realPath(target: string): Promise<string | null> {
+    let real = '/';
+    let rest = path.posix
+      .normalize(target)
+      .split('/')
+      .filter((part) => part !== '');
+    for (let links = 0; links < LINKS_AT_MOST; ) {
+      const next = rest.shift();
+      if (next === undefined) return real;
+      const here = path.posix.join(real, next);
+      const stat = await this.stat(here);
+      if (stat === null) return null;
+      if (stat.linkTarget === '') {
+        real = here;
+      } else {
+        links += 1;
+        rest = [...stat.linkTarget.split('/').filter((part) => part !== ''), ...rest];
+        real = '/';
+      }
+    }
+    return null;
+  }
+
+  get #archive(): string {
+    return `/containers/${this.#containerId}/archive`;
+  }
+
+  /** A missing container answers 404 like a missing path. */
+  async #assertContainer(): Promise<void> {
+    try {
+      await this.#engine.call('GET', `/containers/${this.#containerId}/json`);
+    } catch (error) {
+      if (error instanceof EngineRefusal && error.status === 404)
+        throw new AppError('sandbox_lost', 'the container is gone', { cause: error });
+      throw error;
+    }
+  }
+
+  async *#body(response: AsyncIterable<Buffer>, target: string): AsyncIterable<Uint8Array> {
+    try {
+      yield* response;
+    } catch (error) {
+      throw new AppError('sandbox_lost', `the connection to the engine ended while ${target} was read: ${messageOf(error)}`, {
+        cause: error,
+      });
+    }
+  }
+}
+
+const LINKS_AT_MOST = 40;
+
+const PathStatSchema = z.looseObject({ name: z.string(), size: z.number(), mode: z.number(), linkTarget: z.string() });
+export type PathStat = z.infer<typeof PathStatSchema>;

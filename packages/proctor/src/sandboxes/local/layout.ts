@@ -1,0 +1,59 @@
+import { chmod, lstat, mkdir, realpath, rm, symlink } from 'node:fs/promises';
+import { join } from 'node:path';
+
+/** Of the host, read-only. Mounted, never linked, for a link could be replaced from inside. */
+export const HOST_DIRECTORIES = ['/usr', '/etc', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
+
+/** Made anew by the kernel or by us in every sandbox. */
+export const FRESH_MOUNTS = ['/proc', '/dev'];
+
+/** Modes matter: the verifier's and the agent's users write into the logs, and anyone into the temporary places. */
+const WRITABLE: readonly (readonly [string, number])[] = [
+  ['/app', 0o755],
+  ['/tests', 0o755],
+  ['/solution', 0o755],
+  ['/logs', 0o755],
+  ['/logs/agent', 0o777],
+  ['/logs/verifier', 0o777],
+  ['/logs/artifacts', 0o777],
+  ['/tmp', 0o1777],
+  ['/home', 0o755],
+  ['/root', 0o700],
+  ['/opt', 0o755],
+  ['/srv', 0o755],
+  ['/mnt', 0o755],
+  ['/run', 0o755],
+  ['/var/cache', 0o755],
+  ['/var/lib', 0o755],
+  ['/var/log', 0o755],
+  ['/var/tmp', 0o1777],
+];
+
+/** Everything writable of a new sandbox, in one host folder that becomes its root. Returns the host directories to be mounted over it. */
+export async function makeRoot(root: string, workdir: string): Promise<string[]> {
+  await mkdir(root, { mode: 0o755 });
+  await chmod(root, 0o755);
+  for (const [path, mode] of WRITABLE) {
+    await mkdir(join(root, path), { recursive: true });
+    await chmod(join(root, path), mode);
+  }
+  for (const path of FRESH_MOUNTS) await mkdir(join(root, path));
+  await mkdir(join(root, workdir), { recursive: true });
+  await symlink('/run', join(root, 'var/run'));
+  const mounted: string[] = [];
+  for (const path of HOST_DIRECTORIES) {
+    if ((await realpath(path).catch(() => null)) === null) continue;
+    await mkdir(join(root, path));
+    mounted.push(path);
+  }
+  return mounted;
+}
+
+/** Removes a sandbox's folder, unreadable directories included; links in it are removed, never followed. */
+export async function removeFolder(folder: string, run: (file: string, args: string[]) => Promise<void>): Promise<void> {
+  if ((await lstat(folder).catch(() => null)) === null) return;
+  await run('rm', ['-rf', '--', folder]).catch(async () => {
+    await run('chmod', ['-R', 'u+rwx', '--', folder]).catch(() => undefined);
+    await rm(folder, { recursive: true, force: true, maxRetries: 3 });
+  });
+}

@@ -1,0 +1,146 @@
+import type { ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { AppError } from '../../domain/errors.ts';
+import type { ExecOptions, Exit, LeftProcess, Sandbox, SandboxFacts, SandboxLease } from '../../sandbox.ts';
+import { type Entrance, enterArgv, helperArgv } from './enter.ts';
+import { extractTar, packTar, realPathOf, type ToolArgv } from './files.ts';
+import { Inside } from './inside.ts';
+import { PipeStock } from './pipes.ts';
+import { runProgram } from './run-program.ts';
+import { sendSignal, wakeIfChildRuns } from './tree.ts';
+
+export type LocalWorld = {
+  folder: string;
+  /** The program that made the namespaces; its end is the sandbox's end. */
+  maker: ChildProcess;
+  entrance: Entrance;
+  facts: SandboxFacts;
+  env: Readonly<Record<string, string>>;
+  remove: () => Promise<void>;
+};
+
+/** One namespace set, entered from outside for every exec. */
+export class LocalLease implements SandboxLease {
+  readonly facts: SandboxFacts;
+  readonly sandbox: Sandbox;
+  readonly lost: Promise<string>;
+  readonly #world: LocalWorld;
+  readonly #inside: Inside;
+  readonly #pipes: PipeStock;
+  /** Host pids of the programs that entered and wait for what they started. */
+  readonly #entered = new Set<number>();
+  #gone: string | null = null;
+  #disposed: Promise<void> | null = null;
+
+  constructor(world: LocalWorld) {
+    this.#world = world;
+    this.facts = world.facts;
+    this.#inside = new Inside(world.entrance.pid);
+    this.#pipes = new PipeStock(world.folder);
+    this.lost = new Promise((resolve) => {
+      world.maker.once('exit', (code, signal) => {
+        this.#gone = `the sandbox's first process ended (${signal ?? code})`;
+        if (this.#disposed === null) resolve(this.#gone);
+      });
+    });
+    this.sandbox = {
+      exec: (argv, options) => this.#exec(argv, options),
+      upload: (tar, path) => this.#ifThere(() => extractTar(this.#tool, tar, path)),
+      download: (path) => this.#ifThere(() => packTar(this.#tool, path)),
+      realPath: (path) => this.#ifThere(() => realPathOf(this.#tool, path)),
+      inside: (path) => path,
+    };
+  }
+
+  async mark(): Promise<void> {
+    this.#inside.mark();
+  }
+
+  async left(): Promise<LeftProcess[]> {
+    return this.#inside.left();
+  }
+
+  async signal(left: readonly LeftProcess[], action: 'kill' | 'stop' | 'continue'): Promise<void> {
+    this.#inside.signal(left, ({ kill: 'SIGKILL', stop: 'SIGSTOP', continue: 'SIGCONT' } as const)[action]);
+    if (action !== 'stop') this.#wakeEntered();
+  }
+
+  async pause(): Promise<AsyncDisposable> {
+    const stopped = this.#inside.stopAll();
+    return {
+      [Symbol.asyncDispose]: async () => {
+        if (this.#gone !== null) return;
+        const alive = new Set(this.#inside.alive().map((one) => `${one.pid}:${one.startTicks}`));
+        for (const one of stopped) if (alive.has(`${one.pid}:${one.startTicks}`)) sendSignal(one.pid, 'SIGCONT');
+        this.#wakeEntered();
+      },
+    };
+  }
+
+  [Symbol.asyncDispose](): Promise<void> {
+    this.#disposed ??= this.#end();
+    return this.#disposed;
+  }
+
+  readonly #tool: ToolArgv = (argv) => {
+    const { entrance } = this.#world;
+    const [name, ...rest] = argv;
+    return { file: entrance.programs.nsenter, args: helperArgv(entrance, [`/usr/bin/${name}`, ...rest]), env: {} };
+  };
+
+  async #exec(argv: readonly string[], options: ExecOptions): Promise<Exit> {
+    refuseUser(options.user);
+    if (options.tty !== undefined) throw new AppError('cannot_enforce', 'a terminal inside the sandbox was asked for: the local sandbox has none; use --sandbox docker');
+    if (argv.length === 0) return { kind: 'not_started', reason: 'an empty command' };
+    if (this.#gone !== null || this.#disposed !== null) return { kind: 'lost', cause: this.#gone ?? 'the sandbox was removed' };
+    const { entrance, facts, env } = this.#world;
+    const entry = enterArgv(entrance, argv, options.cwd ?? facts.workdir, { ...env, ...options.env });
+    let entered = 0;
+    const watch = setInterval(() => this.#wakeEntered(), 1000);
+    try {
+      const exit = await runProgram(
+        { file: entrance.programs.nsenter, args: entry.args, env: entry.env, tellsStart: true },
+        {
+          ...options,
+          pipes: this.#pipes,
+          onStart: (pid) => {
+            entered = pid;
+            this.#entered.add(pid);
+          },
+        },
+      );
+      // The keeper's end kills everything inside: the program did not choose to end.
+      if (exit.kind !== 'exited' && this.#gone !== null) return { kind: 'lost', cause: this.#gone };
+      return exit;
+    } finally {
+      clearInterval(watch);
+      this.#entered.delete(entered);
+    }
+  }
+
+  /** nsenter stops itself when its child is stopped, and would then never see it end. */
+  #wakeEntered(): void {
+    for (const pid of this.#entered) wakeIfChildRuns(pid);
+  }
+
+  async #ifThere<T>(work: () => Promise<T>): Promise<T> {
+    if (this.#gone !== null || this.#disposed !== null) throw new AppError('sandbox_lost', `the sandbox is gone: ${this.#gone ?? 'it was removed'}`);
+    return work();
+  }
+
+  async #end(): Promise<void> {
+    const { maker, entrance, remove } = this.#world;
+    if (this.#gone === null && maker.exitCode === null && maker.signalCode === null) {
+      const exited = once(maker, 'exit');
+      sendSignal(entrance.pid, 'SIGKILL');
+      await exited;
+    }
+    for (const pid of this.#entered) sendSignal(pid, 'SIGKILL');
+    await remove().catch(() => undefined);
+  }
+}
+
+export function refuseUser(user: string | number | null | undefined): void {
+  if (user === undefined || user === null || user === 'root' || user === 0 || user === '0' || user === '0:0' || user === 'root:root') return;
+  throw new AppError('cannot_enforce', `user ${user} was asked for: the local sandbox has one user, root; use --sandbox docker`, { details: { capability: 'users' } });
+}

@@ -1,0 +1,48 @@
+import { type ChildProcess, execFile, spawn } from 'node:child_process';
+import { promisify } from 'node:util';
+import { AppError } from '../../domain/errors.ts';
+
+/** Starts the program that makes the namespaces and waits until process 1 inside says that all is mounted. Gives its host pid. */
+export async function startMaker(file: string, args: readonly string[], signal?: AbortSignal): Promise<{ maker: ChildProcess; pid: number }> {
+  const maker = spawn(file, args, { env: {}, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
+  const text = { ready: '', status: '', complaint: '' };
+  maker.stdin?.on('error', () => undefined);
+  const abort = () => void maker.kill('SIGKILL');
+  signal?.addEventListener('abort', abort, { once: true });
+  try {
+    await new Promise<void>((resolve, reject) => {
+      const check = () => {
+        if (text.ready.includes('\n') && childPid(text.status) !== null) resolve();
+      };
+      maker.once('error', reject);
+      maker.once('close', (code) => reject(new AppError('sandbox_unavailable', text.complaint.trim() || `${file} ended with ${code}`)));
+      maker.stderr?.on('data', (chunk: Buffer) => {
+        text.complaint = (text.complaint + chunk.toString('utf8')).slice(-4000);
+      });
+      maker.stdout?.on('data', (chunk: Buffer) => {
+        text.ready += chunk.toString('utf8');
+        check();
+      });
+      maker.stdio[3]?.on('data', (chunk: Buffer) => {
+        text.status += chunk.toString('utf8');
+        check();
+      });
+    });
+  } catch (error) {
+    maker.kill('SIGKILL');
+    if (signal?.aborted === true) throw new AppError('interrupted', 'the sandbox was not made: interrupted', { cause: error });
+    throw error;
+  } finally {
+    signal?.removeEventListener('abort', abort);
+  }
+  return { maker, pid: childPid(text.status) ?? 0 };
+}
+
+export async function runTool(file: string, args: string[]): Promise<void> {
+  await promisify(execFile)(file, args, { maxBuffer: 2 ** 20 });
+}
+
+function childPid(status: string): number | null {
+  const pid = /"child-pid":\s*(\d+)/.exec(status)?.[1];
+  return pid === undefined ? null : Number(pid);
+}

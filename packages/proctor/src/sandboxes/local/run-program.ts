@@ -1,0 +1,172 @@
+import { type ChildProcess, spawn } from 'node:child_process';
+import { closeSync } from 'node:fs';
+import type { Socket } from 'node:net';
+import { messageOf } from '../../domain/errors.ts';
+import type { ExecOptions, Exit } from '../../sandbox.ts';
+import type { PipeStock, ProgramPipe } from './pipes.ts';
+import { killTree } from './tree.ts';
+
+export type Program = {
+  /** Absolute path on the host. */
+  file: string;
+  args: readonly string[];
+  env: Readonly<Record<string, string>>;
+  cwd?: string;
+  /** The program says on descriptor 3 why what it was to start cannot be started, and closes it when it could. */
+  tellsStart?: boolean;
+};
+
+export type RunOptions = Pick<ExecOptions, 'stdin' | 'timeLimitMs' | 'stdout' | 'stderr' | 'signal'> & {
+  pipes: PipeStock;
+  /** Ends the processes below this pid; default: by descent. */
+  killTree?: (pid: number) => void;
+  onStart?: (pid: number) => void;
+};
+
+/** Runs one host program to its end: its streams apart, its limit kept, whatever still holds its output left behind. */
+export async function runProgram(program: Program, options: RunOptions): Promise<Exit> {
+  if (options.signal?.aborted === true) return { kind: 'aborted' };
+  const ends: ProgramPipe[] = [];
+  const pipe = async (direction: 'read' | 'write') => {
+    const made = await options.pipes.take(direction);
+    ends.push(made);
+    return made;
+  };
+  const stdin = options.stdin === undefined || options.stdin === 'closed' ? null : await pipe('write');
+  const stdout = options.stdout === undefined ? null : await pipe('read');
+  const stderr = options.stderr === undefined ? null : await pipe('read');
+  let child: ChildProcess;
+  try {
+    child = spawn(program.file, program.args, {
+      env: { ...program.env },
+      cwd: program.cwd,
+      // Of its own session: a terminal's Ctrl-C is ours alone to answer.
+      detached: true,
+      stdio: [
+        stdin?.theirs ?? 'ignore',
+        stdout?.theirs ?? 'ignore',
+        stderr?.theirs ?? 'ignore',
+        program.tellsStart === true ? 'pipe' : 'ignore',
+      ],
+    });
+  } catch (error) {
+    for (const end of ends) end.ours.destroy();
+    return { kind: 'not_started', reason: messageOf(error) };
+  } finally {
+    for (const end of ends) closeSync(end.theirs);
+  }
+  return watched(child, options, { stdin: stdin?.ours ?? null, stdout: stdout?.ours ?? null, stderr: stderr?.ours ?? null });
+}
+
+type Ends = { stdin: Socket | null; stdout: Socket | null; stderr: Socket | null };
+
+async function watched(child: ChildProcess, options: RunOptions, ends: Ends): Promise<Exit> {
+  let cut: 'timed_out' | 'aborted' | null = null;
+  const end = (why: 'timed_out' | 'aborted') => {
+    if (cut !== null || child.pid === undefined || child.exitCode !== null || child.signalCode !== null) return;
+    cut = why;
+    (options.killTree ?? killTree)(child.pid);
+  };
+  const timer = typeof options.timeLimitMs === 'number' ? setTimeout(() => end('timed_out'), options.timeLimitMs) : null;
+  const abort = () => end('aborted');
+  options.signal?.addEventListener('abort', abort, { once: true });
+  const exited = new Promise<Exit>((resolve) => {
+    child.once('error', (error) => resolve({ kind: 'not_started', reason: messageOf(error) }));
+    child.once('exit', (code, signal) => resolve(signal === null ? { kind: 'exited', code: code ?? 0 } : { kind: 'signalled', signal }));
+  });
+  if (child.pid !== undefined) options.onStart?.(child.pid);
+  if (options.signal?.aborted === true) abort();
+  const outputs = [new Output(ends.stdout, options.stdout), new Output(ends.stderr, options.stderr)];
+  const refusal = collectRefusal(child);
+  if (ends.stdin !== null) feed(ends.stdin, options.stdin);
+  const exit = await exited;
+  if (timer !== null) clearTimeout(timer);
+  options.signal?.removeEventListener('abort', abort);
+  ends.stdin?.destroy();
+  await Promise.all(outputs.map((output) => output.drained()));
+  if (cut !== null) return { kind: cut };
+  const reason = await refusal;
+  return reason === '' ? exit : { kind: 'not_started', reason };
+}
+
+/** What the program says on descriptor 3; it cannot be held open by what it started, for that is closed first. */
+function collectRefusal(child: ChildProcess): Promise<string> {
+  const teller = child.stdio[3];
+  if (teller === null || teller === undefined) return Promise.resolve('');
+  return new Promise((resolve) => {
+    let text = '';
+    if ('setEncoding' in teller) teller.setEncoding('utf8');
+    teller.on('data', (chunk: string) => {
+      text += chunk;
+    });
+    teller.once('error', () => resolve(text));
+    teller.once('close', () => resolve(text));
+  });
+}
+
+function feed(stdin: Socket, source: ExecOptions['stdin']): void {
+  // A program that reads no further is no error.
+  stdin.on('error', () => stdin.destroy());
+  if (source === undefined || source === 'closed') stdin.end();
+  else if (source instanceof Uint8Array) stdin.end(source);
+  else void pump(stdin, source);
+}
+
+async function pump(stdin: Socket, source: AsyncIterable<Uint8Array>): Promise<void> {
+  const closed = new Promise<void>((resolve) => stdin.once('close', () => resolve()));
+  const iterator = source[Symbol.asyncIterator]();
+  try {
+    for (;;) {
+      const next = await Promise.race([iterator.next(), closed]);
+      if (next === undefined || next.done === true) break;
+      if (!stdin.write(next.value)) await Promise.race([new Promise((resolve) => stdin.once('drain', resolve)), closed]);
+    }
+    stdin.end();
+  } catch {
+    // The source broke: the program sees the end of its input, and the source's owner knows why.
+    stdin.end();
+  } finally {
+    void iterator.return?.().catch(() => undefined);
+  }
+}
+
+const DRAIN_MS = 250;
+
+/** One output stream, read to its end, or after the program's end until what remains in the pipe is read. */
+class Output {
+  readonly #stream: Socket | null;
+  readonly #closed: Promise<void>;
+  #chunks = 0;
+
+  constructor(stream: Socket | null, sink: ((chunk: Uint8Array) => void) | undefined) {
+    this.#stream = stream;
+    this.#closed = stream === null ? Promise.resolve() : new Promise((resolve) => stream.once('close', () => resolve()));
+    stream?.on('error', () => stream.destroy());
+    stream?.on('data', (chunk: Buffer) => {
+      this.#chunks += 1;
+      sink?.(chunk);
+    });
+  }
+
+  async drained(): Promise<void> {
+    if (this.#stream === null) return;
+    const deadline = performance.now() + 4 * DRAIN_MS;
+    const over = timeout(DRAIN_MS);
+    await Promise.race([this.#closed, over.passed]);
+    over.stop();
+    // The timer may have come before a pipe's last bytes were looked at: only a pass of the loop without any ends it.
+    for (let before = -1; before !== this.#chunks && performance.now() < deadline && !this.#stream.destroyed; ) {
+      before = this.#chunks;
+      await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
+    }
+    this.#stream.destroy();
+  }
+}
+
+function timeout(ms: number): { passed: Promise<void>; stop: () => void } {
+  let timer: NodeJS.Timeout | undefined;
+  const passed = new Promise<void>((resolve) => {
+    timer = setTimeout(resolve, ms);
+  });
+  return { passed, stop: () => clearTimeout(timer) };
+}
