@@ -1,6 +1,6 @@
 /**
  * `events.place` = session number × 2^24 + seq: one b-tree, no second index. `data` is last, so that a scan of the other columns never follows the
- * pages of a large one. AUTOINCREMENT: a deleted Session's number is never given again, so its writer cannot write into another's log.
+ * pages of a large one. A Session's last seq, time and hash are those of its last event, so that an append writes to one table. AUTOINCREMENT: a deleted Session's number is never given again, so its writer cannot write into another's log.
  */
 export const FIRST = `
 CREATE TABLE store (id TEXT NOT NULL) STRICT;
@@ -15,10 +15,7 @@ CREATE TABLE sessions (
   lane TEXT,
   task_name TEXT,
   created_at TEXT NOT NULL,
-  status TEXT NOT NULL,
-  last_seq INTEGER NOT NULL,
-  last_at TEXT NOT NULL,
-  last_hash TEXT NOT NULL
+  status TEXT NOT NULL
 ) STRICT;
 CREATE INDEX sessions_experiment ON sessions (experiment) WHERE experiment IS NOT NULL;
 CREATE INDEX sessions_trial ON sessions (trial) WHERE trial IS NOT NULL;

@@ -56,15 +56,19 @@ export function sealDrafts(
     rows.push(row);
     sealed.values.push(row.id, row.type, row.at, row.run_id, row.author, row.data_sha256, row.hash, row.data);
     sealed.status = draft.status ?? sealed.status;
-    if (NAMES_BLOB.test(draft.data)) for (const [, digest] of draft.data.matchAll(BLOBS)) sealed.blobs.push(digest ?? '');
+    for (const digest of namedBlobs(draft.data)) sealed.blobs.push(digest);
   }
   return { rows, sealed };
 }
 
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
-/** In canonical text no string value can hold this: its quotes would be escaped. */
 const BLOBS = /"(?:sha256|blob)":"([0-9a-f]{64})"/g;
-const NAMES_BLOB = /"(?:sha256|blob)":"[0-9a-f]/;
+
+/** In canonical text no string value can look like this: its quotes would be escaped. */
+function namedBlobs(data: string): string[] {
+  if (!data.includes('"sha256":"') && !data.includes('"blob":"')) return [];
+  return Array.from(data.matchAll(BLOBS), ([, digest]) => digest ?? '');
+}
 
 /** How much a full disk is still asked to take. */
 const ENDING_TEXT = 262_144;

@@ -3,7 +3,7 @@ import type { SessionFilter } from '../../store.ts';
 import { integer } from './columns.ts';
 import { placeOf } from './event-rows.ts';
 import type { Requests } from './requests.ts';
-import { SESSION_COLUMNS, sessionRow } from './session-rows.ts';
+import { SELECT_SESSIONS, sessionRow } from './session-rows.ts';
 
 type Clause = { where: string; values: SQLInputValue[] };
 
@@ -15,7 +15,7 @@ export function filterClause(filter: SessionFilter): Clause {
     parts.push(part);
     values.push(value);
   };
-  if (filter.ids !== undefined) add('id IN (SELECT value FROM json_each(?))', JSON.stringify(filter.ids));
+  if (filter.ids !== undefined) add('sessions.id IN (SELECT value FROM json_each(?))', JSON.stringify(filter.ids));
   if (filter.experiment !== undefined) add('experiment = ?', filter.experiment);
   if (filter.trial !== undefined) add('trial = ?', filter.trial);
   if (filter.before !== undefined) add('created_at < ?', filter.before);
@@ -31,7 +31,7 @@ export function sessionLists(database: DatabaseSync): Pick<Requests, 'sessions' 
   return {
     sessions(filter) {
       const { where, values } = filterClause(filter);
-      const statement = database.prepare(`SELECT ${SESSION_COLUMNS} FROM sessions WHERE ${where} ORDER BY number DESC LIMIT ?`);
+      const statement = database.prepare(`${SELECT_SESSIONS} WHERE ${where} ORDER BY number DESC LIMIT ?`);
       return statement.all(...values, filter.limit ?? -1).map(sessionRow);
     },
     /** A few at a time, so that a large deletion holds up no one's appends. */

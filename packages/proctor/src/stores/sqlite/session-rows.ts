@@ -2,7 +2,7 @@ import type { DatabaseSync, SQLOutputValue, StatementSync } from 'node:sqlite';
 import { AppError } from '../../domain/errors.ts';
 import type { NewSession, SessionRow } from '../../store.ts';
 import { integer, text, textOrNull } from './columns.ts';
-import { insertEvents } from './event-rows.ts';
+import { insertEvents, placeOf } from './event-rows.ts';
 import type { AppendRequest, Requests, SealedEvents, WriterPlace } from './requests.ts';
 
 type SessionWrites = Pick<Requests, 'create' | 'append' | 'claim' | 'release'>;
@@ -10,49 +10,62 @@ type SessionWrites = Pick<Requests, 'create' | 'append' | 'claim' | 'release'>;
 /** Writes to Sessions. Each refuses before its first change, so that a refusal needs no rollback of the others in the same transaction. */
 export function sessionWrites(database: DatabaseSync): SessionWrites {
   const insertSession = database.prepare(
-    `INSERT INTO sessions (id, owner, token, experiment, trial, lane, task_name, created_at, status, last_seq, last_at, last_hash)
-     VALUES (?, ?, 1, ?, ?, ?, ?, ?, 'pending', 0, ?, '')`,
+    'INSERT INTO sessions (id, owner, token, experiment, trial, lane, task_name, created_at, status) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)',
   );
-  const find = database.prepare('SELECT number, token, owner, last_seq, last_hash FROM sessions WHERE id = ?');
-  const place = database.prepare('SELECT id, token, last_seq, last_hash FROM sessions WHERE number = ?');
-  const advance = database.prepare(
-    'UPDATE sessions SET status = coalesce(?, status), last_seq = ?, last_at = ?, last_hash = ? WHERE number = ?',
-  );
+  const byId = database.prepare(`SELECT number, token FROM sessions WHERE id = ?`);
+  const byNumber = database.prepare('SELECT id, token FROM sessions WHERE number = ?');
+  const lastEvent = database.prepare('SELECT place, hash FROM events WHERE place > ? AND place < ? ORDER BY place DESC LIMIT 1');
+  const setStatus = database.prepare('UPDATE sessions SET status = ? WHERE number = ?');
   const addBlob = database.prepare('INSERT OR IGNORE INTO blob_refs (session, sha256) VALUES (?, ?)');
   const own = database.prepare('UPDATE sessions SET owner = ?, token = token + 1 WHERE number = ?');
   const disown = database.prepare('UPDATE sessions SET owner = NULL, token = token + 1 WHERE number = ? AND token = ?');
   const insert = insertEvents(database);
 
   const write = (session: number, prev: string, sealed: SealedEvents): void => {
-    const last = insert(session, prev, sealed);
-    if (last !== null) advance.run(sealed.status, last.seq, last.at, last.hash, session);
+    insert(session, prev, sealed);
     for (const sha256 of sealed.blobs) addBlob.run(session, sha256);
+  };
+  const last = (session: number): { lastSeq: number; lastHash: string } => {
+    const row = lastEvent.get(placeOf(session, 0), placeOf(session + 1, 0));
+    return row === undefined
+      ? { lastSeq: 0, lastHash: '' }
+      : { lastSeq: integer(row.place) - placeOf(session, 0), lastHash: text(row.hash) };
   };
 
   return {
     create(session: NewSession, sealed: SealedEvents) {
-      if (find.get(session.id) !== undefined) {
+      if (byId.get(session.id) !== undefined) {
         throw new AppError('conflict', `expected a new Session id, found that ${session.id} exists: make another id`);
       }
       const { id, owner, experiment, trial, lane, taskName, createdAt } = session;
-      const number = Number(insertSession.run(id, owner, experiment, trial, lane, taskName, createdAt, createdAt).lastInsertRowid);
+      const status = sealed.status ?? 'pending';
+      const number = Number(insertSession.run(id, owner, experiment, trial, lane, taskName, createdAt, status).lastInsertRowid);
       write(number, '', sealed);
       return { session: number, token: 1 };
     },
     append({ session, token, prev, sealed }: AppendRequest) {
-      const row = place.get(session);
-      checkWriter(row, token, prev, sealed.firstSeq);
+      const row = byNumber.get(session);
+      if (row === undefined) throw new AppError('stale_writer', 'expected to append to a Session, found that it was deleted');
+      const { lastSeq, lastHash } = last(session);
+      if (integer(row.token) !== token || lastSeq + 1 !== sealed.firstSeq || lastHash !== prev) {
+        throw new AppError(
+          'stale_writer',
+          `expected to be the one writer of Session ${text(row.id)}, found that it was released or taken over: read it again`,
+        );
+      }
       write(session, prev, sealed);
+      if (sealed.status !== null) setStatus.run(sealed.status, session);
       return null;
     },
     claim(id: string, token: number, owner: string): WriterPlace {
-      const row = find.get(id);
+      const row = byId.get(id);
       if (row === undefined) throw new AppError('not_found', `expected a Session, found no ${id} in the store`);
-      if (integer(row.token) !== token)
+      if (integer(row.token) !== token) {
         throw new AppError('conflict', `another process has just taken over Session ${id}: leave it to that one`);
+      }
       const session = integer(row.number);
       own.run(owner, session);
-      return { session, token: token + 1, lastSeq: integer(row.last_seq), lastHash: text(row.last_hash) };
+      return { session, token: token + 1, ...last(session) };
     },
     release({ session, token }) {
       disown.run(session, token);
@@ -71,15 +84,20 @@ export function sessionRow(row: Record<string, SQLOutputValue>): SessionRow {
     taskName: textOrNull(row.task_name),
     createdAt: text(row.created_at),
     status: statusOf(text(row.status)),
-    lastSeq: integer(row.last_seq),
-    lastAt: text(row.last_at),
+    lastSeq: row.last_place === null ? 0 : integer(row.last_place) - placeOf(integer(row.number), 0),
+    lastAt: text(row.last_at ?? row.created_at),
   };
 }
 
-export const SESSION_COLUMNS = 'id, owner, experiment, trial, lane, task_name, created_at, status, last_seq, last_at';
+/** Sessions with their last events, for `sessionRow`. */
+export const SELECT_SESSIONS = `
+  SELECT number, token, sessions.id, owner, experiment, trial, lane, task_name, created_at, status, last.place AS last_place, last.at AS last_at
+  FROM sessions LEFT JOIN events AS last ON last.place = (
+    SELECT place FROM events WHERE place > number * ${placeOf(1, 0)} AND place < (number + 1) * ${placeOf(1, 0)} ORDER BY place DESC LIMIT 1
+  )`;
 
 export function sessionReads(database: DatabaseSync): Pick<Requests, 'session' | 'claimable'> {
-  const one: StatementSync = database.prepare(`SELECT ${SESSION_COLUMNS}, token FROM sessions WHERE id = ?`);
+  const one: StatementSync = database.prepare(`${SELECT_SESSIONS} WHERE sessions.id = ?`);
   return {
     session(id) {
       const row = one.get(id);
@@ -91,15 +109,6 @@ export function sessionReads(database: DatabaseSync): Pick<Requests, 'session' |
       return { token: integer(row.token), owner: textOrNull(row.owner) };
     },
   };
-}
-
-function checkWriter(row: Record<string, SQLOutputValue> | undefined, token: number, prev: string, firstSeq: number): void {
-  if (row === undefined) throw new AppError('stale_writer', 'expected to append to a Session, found that it was deleted');
-  if (integer(row.token) === token && integer(row.last_seq) + 1 === firstSeq && text(row.last_hash) === prev) return;
-  throw new AppError(
-    'stale_writer',
-    `expected to be the one writer of Session ${text(row.id)}, found that it was released or taken over: read it again`,
-  );
 }
 
 function statusOf(status: string): SessionRow['status'] {
