@@ -30,7 +30,7 @@ const table: Record<string, { ours: readonly string[]; npm: readonly string[] }>
   compositions: { ours: ['domain', ...contracts, 'api'], npm: ['zod'] },
   cli: {
     ours: ['domain', ...contracts, 'api', 'operations', 'compositions', 'compose'],
-    npm: ['commander', 'log-update', 'picocolors', 'zod'],
+    npm: ['commander', 'picocolors', 'smol-toml', 'zod'],
   },
   compose: { ours: ['*'], npm: [] },
 };
