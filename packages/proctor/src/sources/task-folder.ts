@@ -75,7 +75,7 @@ export class HostTaskFolder implements TaskFolder {
     const host = join(this.root, path);
     const stats = lstatOrNull(host);
     if (stats === null) return null;
-    const walk: Walk = { files: [], issues: [], options, links: [] };
+    const walk: Walk = { files: [], issues: [], options, open: [] };
     if (stats.isSymbolicLink()) await this.#link(host, path, '', walk);
     else if (stats.isDirectory()) await this.#directory(host, path, '', walk);
     else walk.issues.push(wrongKind(path, 'a directory', stats));
@@ -90,6 +90,7 @@ export class HostTaskFolder implements TaskFolder {
       walk.issues.push(unreadable(shown, error));
       return;
     }
+    if (walk.options.materializeLinks) walk.open.push(realpathSync(host));
     for (const entry of entries) {
       const path = join(host, entry.name);
       const names = [`${shown}/${entry.name}`, inTree === '' ? entry.name : `${inTree}/${entry.name}`] as const;
@@ -97,6 +98,7 @@ export class HostTaskFolder implements TaskFolder {
       else if (entry.isSymbolicLink()) await this.#link(path, ...names, walk);
       else await this.#file(path, ...names, walk);
     }
+    if (walk.options.materializeLinks) walk.open.pop();
   }
 
   async #link(host: string, shown: string, inTree: string, walk: Walk): Promise<void> {
@@ -106,13 +108,11 @@ export class HostTaskFolder implements TaskFolder {
       return;
     }
     if (!statSync(target).isDirectory()) return this.#file(target, shown, inTree, walk);
-    if (walk.links.some((open) => target === open || host.startsWith(target + sep))) {
+    if (walk.open.includes(target)) {
       walk.issues.push(fileIssue(shown, 'this link leads back to a directory above it', 'a link that ends', 'a cycle'));
       return;
     }
-    walk.links.push(target);
     await this.#directory(target, shown, inTree, walk);
-    walk.links.pop();
   }
 
   /** The real path of a link that may be materialized. */
@@ -147,8 +147,8 @@ type Walk = {
   files: FileEntry[];
   issues: Issue[];
   options: { materializeLinks: boolean; sizeOnly?: boolean };
-  /** Targets of the links being walked. */
-  links: string[];
+  /** Real paths of the directories being walked, kept where a link could lead back. */
+  open: string[];
 };
 
 /** Keeps a byte order mark: text is what the file holds. */

@@ -17,7 +17,7 @@ export function normalizeAllowedHost(entry: string): string | null {
 }
 
 function isHostname(host: string): boolean {
-  return host.length <= 253 && host.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
+  return host.split('.').every((label) => /^[a-z0-9]([a-z0-9-]{0,61}[a-z0-9])?$/.test(label));
 }
 
 function normalizeBlock(block: string): string | null {
