@@ -1,16 +1,18 @@
+import { cellWidth } from '../domain/terminal-text.ts';
+
 /** Rows as aligned columns, two spaces apart; the last column is as wide as its text. */
 export function aligned(rows: readonly (readonly string[])[], indent = ''): string {
   const widths: number[] = [];
   for (const row of rows) {
     row.forEach((cell, index) => {
-      widths[index] = Math.max(widths[index] ?? 0, width(cell));
+      widths[index] = Math.max(widths[index] ?? 0, cellWidth(cell));
     });
   }
   return rows
     .map(
       (row) =>
         indent +
-        row.map((cell, index) => (index === row.length - 1 ? cell : cell + ' '.repeat((widths[index] ?? 0) - width(cell)))).join('  '),
+        row.map((cell, index) => (index === row.length - 1 ? cell : cell + ' '.repeat((widths[index] ?? 0) - cellWidth(cell)))).join('  '),
     )
     .map((line) => `${line.trimEnd()}\n`)
     .join('');
@@ -19,11 +21,6 @@ export function aligned(rows: readonly (readonly string[])[], indent = ''): stri
 /** A table with a heading row. */
 export function table(heading: readonly string[], rows: readonly (readonly string[])[], dim: (text: string) => string): string {
   return aligned([heading.map(dim), ...rows]);
-}
-
-/** Without the colours that we put in. */
-function width(cell: string): number {
-  return [...cell.replace(/\u001b\[[0-9;]*m/g, '')].length;
 }
 
 /** `1.5 MiB` */

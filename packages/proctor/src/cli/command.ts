@@ -13,6 +13,8 @@ export type CommandSpec = {
   options?: readonly OptionSpec[];
   /** What this command's exit codes mean, where it says more than the usual. */
   exits?: Readonly<Partial<Record<0 | 1 | 2 | 3, string>>>;
+  /** Left out of help and completion. */
+  hidden?: true;
   commands?: readonly CommandSpec[];
   load?: () => Promise<{ run: Run }>;
 };

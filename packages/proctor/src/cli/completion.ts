@@ -23,12 +23,13 @@ const SCRIPTS: Readonly<Record<string, () => string>> = { bash, zsh, fish };
 
 /** Every command with what may follow it. */
 function places(spec: CommandSpec = ROOT, path = ''): Place[] {
-  const words = spec.name === 'completion' ? Object.keys(SCRIPTS) : (spec.commands ?? []).map((child) => child.name);
+  const words = spec.name === 'completion' ? Object.keys(SCRIPTS) : shown(spec).map((child) => child.name);
   const options = spec === ROOT ? (ROOT.options ?? []) : [...(spec.options ?? []), ...(spec.load === undefined ? [] : GLOBAL)];
-  return [
-    { path, words, options: [...options, HELP] },
-    ...(spec.commands ?? []).flatMap((child) => places(child, `${path} ${child.name}`.trim())),
-  ];
+  return [{ path, words, options: [...options, HELP] }, ...shown(spec).flatMap((child) => places(child, `${path} ${child.name}`.trim()))];
+}
+
+function shown(spec: CommandSpec): readonly CommandSpec[] {
+  return (spec.commands ?? []).filter((child) => child.hidden !== true);
 }
 
 function bash(): string {

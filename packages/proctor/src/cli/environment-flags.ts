@@ -1,11 +1,12 @@
 import type { Client } from '../api/client.ts';
 import type { ExperimentOptions } from '../compositions/eval-experiment.ts';
-import { type EnvironmentSpec, EnvironmentSpecSchema } from '../domain/environment.ts';
+import type { ExperimentFile } from '../compositions/experiment-file.ts';
+import { EnvironmentSpecSchema } from '../domain/environment.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Given } from './given.ts';
 import { meant } from './program.ts';
 
-type Asked = Partial<Pick<EnvironmentSpec, 'sandbox' | 'isolation' | 'network' | 'ignore_image' | 'image_template' | 'build'>>;
+type Asked = Omit<NonNullable<ExperimentFile['environment']>, 'use'>;
 
 /** What the sandbox flags of this call ask for; absent = not given. Errors: usage, capability_not_enabled. */
 export function askedEnvironment(given: Given): Asked {

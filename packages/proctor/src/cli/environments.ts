@@ -1,9 +1,9 @@
 import { type EnvironmentSpec, EnvironmentSpecSchema } from '../domain/environment.ts';
+import { terminalLine } from '../domain/terminal-text.ts';
 import { aligned, localTime, table } from './columns.ts';
 import type { Call } from './command.ts';
 import { askedEnvironment } from './environment-flags.ts';
 import { withClient } from './open.ts';
-import { printableLine } from './printable.ts';
 import { tell } from './tell.ts';
 
 export async function create(call: Call): Promise<number> {
@@ -30,7 +30,7 @@ export async function list(call: Call): Promise<number> {
   return tell(call, found, (all) => {
     if (all.length === 0)
       return 'No Environment yet: `proctor environments create` makes one, and every experiment makes its own from its flags.\n';
-    const rows = all.map((one) => [one.id, String(one.version), printableLine(one.name), posture(one.spec), localTime(one.created_at)]);
+    const rows = all.map((one) => [one.id, String(one.version), terminalLine(one.name), posture(one.spec), localTime(one.created_at)]);
     return table(['environment', 'version', 'name', 'posture', 'created'], rows, call.terminal.paint.dim);
   });
 }
@@ -44,8 +44,8 @@ export async function show(call: Call): Promise<number> {
     aligned([
       ['environment', one.id],
       ['version', String(one.version)],
-      ['name', printableLine(one.name)],
-      ...Object.entries(one.spec).map(([key, value]) => [key, printableLine(typeof value === 'string' ? value : JSON.stringify(value))]),
+      ['name', terminalLine(one.name)],
+      ...Object.entries(one.spec).map(([key, value]) => [key, terminalLine(typeof value === 'string' ? value : JSON.stringify(value))]),
       ['digest', one.digest],
       ['created', localTime(one.created_at)],
     ]),
@@ -59,7 +59,7 @@ function posture(spec: EnvironmentSpec): string {
     spec.network === 'task' ? null : `network ${spec.network}`,
     spec.build ? null : 'no builds',
     spec.ignore_image ? 'ignores images' : null,
-    spec.image_template === null ? null : printableLine(spec.image_template),
+    spec.image_template === null ? null : terminalLine(spec.image_template),
   ]
     .filter((one) => one !== null)
     .join(', ');

@@ -3,8 +3,8 @@ import { basename, dirname, isAbsolute, relative, resolve } from 'node:path';
 import { type ExperimentFile, ExperimentFileSchema, readExperimentFile } from '../compositions/experiment-file.ts';
 import { AppError } from '../domain/errors.ts';
 import { askedEnvironment } from './environment-flags.ts';
+import { readToml } from './experiment-toml.ts';
 import type { Given } from './given.ts';
-import { readToml } from './parts.ts';
 
 /** What an experiment is asked to be: the file that was named, if one was, outranked by the flags. */
 export type Asked = ExperimentFile & {

@@ -1,10 +1,10 @@
 import { createInterface } from 'node:readline/promises';
 import { AppError } from '../domain/errors.ts';
 import type { SessionSummary } from '../domain/summary.ts';
+import { terminalLine } from '../domain/terminal-text.ts';
 import { aligned, localTime, table } from './columns.ts';
 import type { Call } from './command.ts';
 import { withClient } from './open.ts';
-import { printableLine } from './printable.ts';
 import { tell } from './tell.ts';
 
 export async function list(call: Call): Promise<number> {
@@ -12,10 +12,10 @@ export async function list(call: Call): Promise<number> {
   return tell(call, found, (all) => {
     if (all.length === 0) return 'No experiment yet: `proctor eval experiment` makes one.\n';
     const rows = all.map((one) => [
-      printableLine(one.name),
+      terminalLine(one.name),
       String(one.sessions),
       localTime(one.last_at ?? one.created_at),
-      printableLine(one.settings?.tasks ?? '—'),
+      terminalLine(one.settings?.tasks ?? '—'),
     ]);
     return table(['experiment', 'sessions', 'last', 'tasks'], rows, call.terminal.paint.dim);
   });
@@ -32,10 +32,10 @@ export async function show(call: Call): Promise<number> {
   return tell(call, found, (one) => {
     const settings = Object.entries(one.settings ?? {}).map(([key, value]) => [
       key,
-      printableLine(typeof value === 'string' ? value : JSON.stringify(value)),
+      terminalLine(typeof value === 'string' ? value : JSON.stringify(value)),
     ]);
     const head = aligned([
-      ['experiment', printableLine(one.name)],
+      ['experiment', terminalLine(one.name)],
       ['created', localTime(one.created_at)],
       ['last', localTime(one.last_at)],
       ...settings,
@@ -52,7 +52,7 @@ export async function remove(call: Call): Promise<number> {
     if (listing === undefined)
       throw new AppError('not_found', `no experiment ${JSON.stringify(name)}: proctor experiments list shows them`);
     if (!call.given.flag('yes'))
-      await confirm(`Delete ${listing.sessions} Sessions of ${printableLine(name)} and all of their events? [y/N] `);
+      await confirm(`Delete ${listing.sessions} Sessions of ${terminalLine(name)} and all of their events? [y/N] `);
     return client.call('experiments.delete', { name });
   });
   return tell(call, removed, (one) => `Deleted ${one.sessions} Sessions with ${one.events.toLocaleString('en-US')} events.\n`);
@@ -72,8 +72,8 @@ async function confirm(question: string): Promise<void> {
 
 function trialCells(summary: SessionSummary): string[] {
   return [
-    printableLine(summary.task ?? '—'),
-    printableLine(summary.lane ?? '—'),
+    terminalLine(summary.task ?? '—'),
+    terminalLine(summary.lane ?? '—'),
     String(summary.repetition ?? '—'),
     String(summary.attempt ?? '—'),
     summary.settled ? summary.trial_result : 'unsettled',

@@ -55,7 +55,9 @@ function build(spec: CommandSpec, terminal: Terminal, path: string, ask: (asked:
   describeHelp(command, spec, terminal.paint, path);
   if (spec.arguments !== undefined) command.arguments(spec.arguments);
   for (const option of spec.options ?? []) command.addOption(toOption(option));
-  for (const child of spec.commands ?? []) command.addCommand(build(child, terminal, `${path}${child.name} `, ask, global));
+  for (const child of spec.commands ?? []) {
+    command.addCommand(build(child, terminal, `${path}${child.name} `, ask, global), { hidden: child.hidden === true });
+  }
   const load = spec.load;
   const declared = [...(spec.options ?? []), ...global].map((option) => longName(option.flags));
   if (load !== undefined) {

@@ -1,10 +1,10 @@
 import type { Client } from '../api/client.ts';
 import type { SessionFile } from '../api/operations.ts';
 import { AppError } from '../domain/errors.ts';
+import { terminalLine, terminalLines } from '../domain/terminal-text.ts';
 import { bytes, table } from './columns.ts';
 import type { Call } from './command.ts';
 import { withClient } from './open.ts';
-import { printable, printableLine } from './printable.ts';
 import { meant } from './program.ts';
 import { tell } from './tell.ts';
 
@@ -16,8 +16,8 @@ export async function files(call: Call): Promise<number> {
       one.kind,
       bytes(one.bytes),
       one.state,
-      printableLine(one.path),
-      one.reason === null ? '' : printableLine(one.reason),
+      terminalLine(one.path),
+      one.reason === null ? '' : terminalLine(one.reason),
     ]);
     return table(['kind', 'size', 'state', 'path', ''], rows, call.terminal.paint.dim);
   });
@@ -66,7 +66,7 @@ async function write({ terminal }: Call, client: Client, file: SessionFile): Pro
     );
   const decoder = new TextDecoder();
   for await (const chunk of content) {
-    if (terminal.outIsTty) terminal.out(printable(decoder.decode(chunk, { stream: true })));
+    if (terminal.outIsTty) terminal.out(terminalLines(decoder.decode(chunk, { stream: true })));
     else terminal.outBytes(chunk);
   }
 }

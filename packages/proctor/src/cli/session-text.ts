@@ -1,6 +1,6 @@
 import type { OutcomeProjection, Projection } from '../domain/session.ts';
+import { terminalLine } from '../domain/terminal-text.ts';
 import { aligned, localTime } from './columns.ts';
-import { printableLine } from './printable.ts';
 
 /** A Session read, for a person. */
 export function projectionText(one: Projection): string {
@@ -23,7 +23,7 @@ export function projectionText(one: Projection): string {
     rows.push(['image', provisioned.image_digest ?? provisioned.image_id ?? 'none'], ['workdir', provisioned.workdir]);
   if (one.pending !== null) rows.push(['waits for', one.pending.kind]);
   rows.push(['runs', String(one.runs)], ['events', String(one.last_seq)], ['last', localTime(one.last_at)]);
-  const head = aligned(rows.map(([name, value]) => [name, printableLine(value)]));
+  const head = aligned(rows.map(([name, value]) => [name, terminalLine(value)]));
   return head + one.outcomes.map(outcomeText).join('');
 }
 
@@ -39,7 +39,7 @@ function outcomeText(outcome: OutcomeProjection): string {
     ]),
   ];
   return `\noutcome ${outcome.id}\n${aligned(
-    rows.map(([name, value]) => [name, printableLine(value)]),
+    rows.map(([name, value]) => [name, terminalLine(value)]),
     '  ',
   )}`;
 }

@@ -1,10 +1,10 @@
 import type { Client } from '../api/client.ts';
 import { AppError } from '../domain/errors.ts';
 import { EVENT_DATA, type EventRow, type EventType } from '../domain/events.ts';
+import { terminalLine } from '../domain/terminal-text.ts';
 import { aligned, localTime, table } from './columns.ts';
 import type { Call } from './command.ts';
 import { withClient } from './open.ts';
-import { printableLine } from './printable.ts';
 import { meant } from './program.ts';
 import { projectionText } from './session-text.ts';
 import { tell } from './tell.ts';
@@ -18,9 +18,9 @@ export async function list(call: Call): Promise<number> {
     const rows = all.map((one) => [
       one.id,
       one.status,
-      printableLine(one.task ?? '—'),
-      printableLine(one.lane ?? '—'),
-      printableLine(one.experiment ?? '—'),
+      terminalLine(one.task ?? '—'),
+      terminalLine(one.lane ?? '—'),
+      terminalLine(one.experiment ?? '—'),
       String(one.last_seq),
       localTime(one.last_at),
     ]);
@@ -57,7 +57,7 @@ export async function verify(call: Call): Promise<number> {
     const absent = one.absent === 0 ? '' : `; the content of ${one.absent} is absent, which the chain allows`;
     if (one.faults.length === 0) return `The chain holds: ${one.events} events${absent}.\n`;
     return `The chain is broken: ${one.faults.length} faults in ${one.events} events${absent}.\n${aligned(
-      one.faults.map((fault) => [String(fault.seq), fault.kind, printableLine(fault.detail)]),
+      one.faults.map((fault) => [String(fault.seq), fault.kind, terminalLine(fault.detail)]),
       '  ',
     )}`;
   });
@@ -86,7 +86,7 @@ function whole(row: EventRow): unknown {
 }
 
 function line(row: EventRow): string {
-  const text = row.data === null ? '(content absent)' : printableLine(row.data);
+  const text = row.data === null ? '(content absent)' : terminalLine(row.data);
   return `${String(row.seq).padStart(5)}  ${localTime(row.at)}  ${row.type.padEnd(30)}  ${text.length > 200 ? `${text.slice(0, 199)}…` : text}\n`;
 }
 

@@ -1,6 +1,6 @@
 import type { CommandSpec } from './command.ts';
 import { CHECK, EVAL } from './table/evaluate.ts';
-import { COMPLETION, DOCTOR, GC, INIT, SHELL } from './table/host.ts';
+import { COMPLETION, DOCTOR, GC, INIT, JANITOR, SHELL } from './table/host.ts';
 import { AGENTS, ENVIRONMENTS } from './table/records.ts';
 import { EXPERIMENTS, REPORT, SESSIONS } from './table/results.ts';
 
@@ -27,5 +27,5 @@ export const ROOT: CommandSpec = {
     { flags: '--no-color', summary: 'plain text; NO_COLOR and FORCE_COLOR are read too', group: 'Global options:' },
     { flags: '-V, --version', summary: 'this version, the Node that runs it, and the store', group: 'Global options:' },
   ],
-  commands: [EVAL, CHECK, INIT, REPORT, EXPERIMENTS, SESSIONS, AGENTS, ENVIRONMENTS, SHELL, DOCTOR, GC, COMPLETION],
+  commands: [EVAL, CHECK, INIT, REPORT, EXPERIMENTS, SESSIONS, AGENTS, ENVIRONMENTS, SHELL, DOCTOR, GC, COMPLETION, JANITOR],
 };

@@ -1,7 +1,7 @@
 import { type FieldAccount, formatIssue, type Issue } from '../domain/issue.ts';
 import type { CompiledTask, Task, VerifierContract } from '../domain/task.ts';
+import { terminalLine } from '../domain/terminal-text.ts';
 import { aligned, bytes, spell } from './columns.ts';
-import { printableLine } from './printable.ts';
 import type { Colors } from './terminal.ts';
 
 /** What would run, for a person. Ignored and refused keys are always listed; taken and defaulted ones when asked for. */
@@ -37,9 +37,9 @@ export function taskText({ task, account }: CompiledTask, paint: Colors, options
   ];
   const assets = assetNames(task);
   if (assets.length > 0) rows.push(['assets', `${assets.join(', ')} (binary or above 1 MiB)`]);
-  const lines = rows.map(([name, value]) => [paint.dim(name), printableLine(value)]);
+  const lines = rows.map(([name, value]) => [paint.dim(name), terminalLine(value)]);
   return [
-    `${paint.bold(printableLine(task.name))}${task.description === null || task.description === '' ? '' : `  ${paint.dim(firstLine(task.description))}`}\n`,
+    `${paint.bold(terminalLine(task.name))}${task.description === null || task.description === '' ? '' : `  ${paint.dim(firstLine(task.description))}`}\n`,
     aligned(lines, '  '),
     `\n${paint.bold('Instruction')}\n${instructionText(task.instruction)}`,
     accountText(account, paint, options.verbose),
@@ -49,7 +49,7 @@ export function taskText({ task, account }: CompiledTask, paint: Colors, options
 export function issuesText(issues: readonly Issue[], paint: Colors): string {
   return issues
     .map(
-      (issue) => `  ${issue.severity === 'error' ? paint.red('error  ') : paint.yellow('warning')}  ${printableLine(formatIssue(issue))}\n`,
+      (issue) => `  ${issue.severity === 'error' ? paint.red('error  ') : paint.yellow('warning')}  ${terminalLine(formatIssue(issue))}\n`,
     )
     .join('');
 }
@@ -137,8 +137,8 @@ function accountText(account: readonly FieldAccount[], paint: Colors, verbose: b
   const fate = { taken: paint.green, defaulted: paint.dim, ignored: paint.yellow, refused: paint.red };
   const rows = shown.map((field) => [
     fate[field.fate](field.fate),
-    printableLine(field.path),
-    printableLine(
+    terminalLine(field.path),
+    terminalLine(
       [field.value === undefined ? null : shortened(JSON.stringify(field.value)), field.reason ?? null]
         .filter((part) => part !== null)
         .join(' — '),
@@ -152,7 +152,7 @@ function instructionText(instruction: string): string {
   const more = lines.length > INSTRUCTION_LINES ? `  … ${lines.length - INSTRUCTION_LINES} more lines\n` : '';
   return `${lines
     .slice(0, INSTRUCTION_LINES)
-    .map((line) => `  ${shortened(printableLine(line), 160)}`.trimEnd())
+    .map((line) => `  ${shortened(terminalLine(line), 160)}`.trimEnd())
     .join('\n')}\n${more}`;
 }
 
@@ -169,7 +169,7 @@ function withReason(value: string, reason: string | null): string {
 }
 
 function firstLine(text: string): string {
-  return shortened(printableLine(text.trim().split('\n')[0] ?? ''), 100);
+  return shortened(terminalLine(text.trim().split('\n')[0] ?? ''), 100);
 }
 
 function shortened(text: string | undefined, length = 80): string {

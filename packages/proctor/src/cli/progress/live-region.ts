@@ -1,11 +1,11 @@
-import { cellsOf } from './fit.ts';
+import { cellWidth } from '../../domain/terminal-text.ts';
 
 export type Screen = { write(text: string): unknown; columns: number; rows: number };
 
 /** Lines at the foot of a terminal that are drawn over again, with lasting lines above them. */
 export class LiveRegion {
   readonly #screen: Screen;
-  /** Plain text of the rows drawn last: after a resize a line may take more rows than it did. */
+  /** Drawn last: after a resize a line may take more rows than it did. */
   #drawn: readonly string[] = [];
   #hidden = false;
 
@@ -19,7 +19,7 @@ export class LiveRegion {
     this.#hidden = true;
     const body = [...lasting, ...lines].map((line) => `${line}\u001b[K\n`).join('');
     this.#screen.write(`${hide}${this.#toTop()}${body}\u001b[J`);
-    this.#drawn = lines.map(withoutColors);
+    this.#drawn = lines;
   }
 
   /** Takes the region away and gives the cursor back. */
@@ -32,12 +32,8 @@ export class LiveRegion {
 
   #toTop(): string {
     const columns = Math.max(1, this.#screen.columns);
-    const rows = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(cellsOf(line) / columns)), 0);
+    const rows = this.#drawn.reduce((sum, line) => sum + Math.max(1, Math.ceil(cellWidth(line) / columns)), 0);
     const up = Math.min(rows, Math.max(0, this.#screen.rows - 1));
     return up === 0 ? '\r' : `\r\u001b[${up}A`;
   }
-}
-
-function withoutColors(line: string): string {
-  return line.replace(/\u001b\[[0-9;]*m/g, '');
 }

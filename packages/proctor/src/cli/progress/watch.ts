@@ -1,7 +1,6 @@
 import type { Progress, TrialLabel } from '../../compositions/progress.ts';
-import { printableLine } from '../printable.ts';
+import { terminalLine, truncate } from '../../domain/terminal-text.ts';
 import type { Terminal } from '../terminal.ts';
-import { cut } from './fit.ts';
 import { liveLines } from './live-lines.ts';
 import { LiveRegion } from './live-region.ts';
 import { keyOf, Tally } from './tally.ts';
@@ -84,19 +83,19 @@ function lastingLines(event: Progress, tally: Tally, now: number, terminal: Term
         `${event.tasks} ${event.tasks === 1 ? 'task' : 'tasks'} compiled${event.refused === 0 ? '' : paint.yellow(`, ${event.refused} refused`)}`,
       ];
     case 'planned':
-      return planLines(event).map((line) => cut(line, columns - 1));
+      return planLines(event).map((line) => truncate(line, columns - 1));
     case 'trial_ended': {
       const started = tally.running.get(keyOf(event.trial))?.startedAt ?? null;
       const { trial_result: result } = event.summary;
       const color = { passed: paint.green, failed: paint.red, partial: paint.yellow, unscored: paint.magenta }[result];
-      const text = cut(
+      const text = truncate(
         `  ${trialName(event.trial)}  ${endText(event.summary, started === null ? null : now - started)}${event.willRetry ? '; trying again' : ''}`,
         columns - 2,
       );
       return [`${color(event.willRetry ? '↻' : MARKS[result])}${text}`];
     }
     case 'stopping':
-      return [paint.yellow(cut(`${STOPPING[event.reason]}; finished trials are kept`, columns - 1))];
+      return [paint.yellow(truncate(`${STOPPING[event.reason]}; finished trials are kept`, columns - 1))];
     case 'trial_started':
     case 'trial_phase':
     case 'trial_reused':
@@ -107,7 +106,7 @@ function lastingLines(event: Progress, tally: Tally, now: number, terminal: Term
 }
 
 function trialName(trial: TrialLabel): string {
-  return `${printableLine(trial.task)} × ${printableLine(trial.lane)} #${trial.repetition}${trial.attempt > 1 ? ` attempt ${trial.attempt}` : ''}`;
+  return `${terminalLine(trial.task)} × ${terminalLine(trial.lane)} #${trial.repetition}${trial.attempt > 1 ? ` attempt ${trial.attempt}` : ''}`;
 }
 
 function clock(now: number): string {

@@ -1,7 +1,7 @@
 import type { Progress, TrialPhase } from '../../compositions/progress.ts';
 import type { SessionSummary } from '../../domain/summary.ts';
+import { terminalLine } from '../../domain/terminal-text.ts';
 import { spell } from '../columns.ts';
-import { printableLine } from '../printable.ts';
 import type { Colors } from '../terminal.ts';
 import type { Planned, Tally } from './tally.ts';
 
@@ -23,7 +23,7 @@ export function endText(summary: SessionSummary, elapsedMs: number | null): stri
   const why = summary.trial_result === 'unscored' ? (summary.failure_detail ?? summary.failure_mode) : summary.failure_mode;
   const attribution = summary.attribution === null || summary.trial_result === 'passed' ? '' : ` (${summary.attribution})`;
   return [
-    `${summary.trial_result}${attribution}${why === null || summary.trial_result === 'passed' ? '' : `: ${printableLine(why)}`}`,
+    `${summary.trial_result}${attribution}${why === null || summary.trial_result === 'passed' ? '' : `: ${terminalLine(why)}`}`,
     summary.reward === null ? null : `reward ${shortNumber(summary.reward)}`,
     summary.firmness === 'live' || summary.firmness === 'unconfirmed' ? `verdict ${summary.firmness}` : null,
     elapsedMs === null ? null : spell(roundToTenth(elapsedMs)),
@@ -53,15 +53,15 @@ export function totalsText(tally: Tally, now: number, paint: Colors): string {
 }
 
 export function planLines(planned: Planned): string[] {
-  const lanes = planned.lanes.map(printableLine).join(', ');
-  const first = `${planned.trials} ${planned.trials === 1 ? 'trial' : 'trials'} to run (${lanes}), ${planned.concurrency} at once, experiment ${printableLine(planned.experiment)}`;
+  const lanes = planned.lanes.map(terminalLine).join(', ');
+  const first = `${planned.trials} ${planned.trials === 1 ? 'trial' : 'trials'} to run (${lanes}), ${planned.concurrency} at once, experiment ${terminalLine(planned.experiment)}`;
   const reused =
     planned.reused === 0
       ? []
       : [
-          `reused ${planned.reused} ${planned.reused === 1 ? 'trial' : 'trials'}${planned.reusedFrom === null ? '' : ` of ${printableLine(planned.reusedFrom)}`}; --fresh runs them again`,
+          `reused ${planned.reused} ${planned.reused === 1 ? 'trial' : 'trials'}${planned.reusedFrom === null ? '' : ` of ${terminalLine(planned.reusedFrom)}`}; --fresh runs them again`,
         ];
-  return [first, ...reused, ...planned.notes.map((note) => `note: ${printableLine(note)}`)];
+  return [first, ...reused, ...planned.notes.map((note) => `note: ${terminalLine(note)}`)];
 }
 
 export const STOPPING: Readonly<Record<Extract<Progress, { kind: 'stopping' }>['reason'], string>> = {

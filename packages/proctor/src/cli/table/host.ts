@@ -65,3 +65,12 @@ export const COMPLETION: CommandSpec = {
   ],
   load: () => import('../completion.ts'),
 };
+
+/** Not for people: an experiment starts it beside itself. */
+export const JANITOR: CommandSpec = {
+  name: 'janitor',
+  arguments: '<store> <owner>',
+  summary: 'Removes what a dead experiment left. Started by proctor itself.',
+  hidden: true,
+  load: () => import('../janitor.ts'),
+};
