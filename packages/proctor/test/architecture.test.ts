@@ -68,6 +68,7 @@ test('the rest of an adapter that is a folder is private to it', () => {
           owner !== 'stores/migrations' &&
           !file.startsWith(`${owner}/`) &&
           file !== `${owner}.ts` &&
+          !file.startsWith(`${owner}-`) &&
           file !== `${moduleOf(target)}/index.ts`
         );
       })

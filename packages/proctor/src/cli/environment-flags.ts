@@ -44,11 +44,9 @@ function networkPolicy(text: string): 'none' | 'public' {
   throw new AppError('usage', `--network: expected none or public, found ${JSON.stringify(text)}${meant(text, ['none', 'public'])}`);
 }
 
-/** Only `{id}`; any other placeholder is an error. */
+/** Only `{id}`; any other placeholder is an error. Without one it is the same image for every task. */
 function imageTemplate(text: string): string {
   const others = [...text.matchAll(/\{[^}]*\}?/g)].map((found) => found[0]).filter((found) => found !== '{id}');
   if (others.length > 0) throw new AppError('usage', `--image-template: expected {id} as the only placeholder, found ${others.join(' ')}`);
-  if (!text.includes('{id}'))
-    throw new AppError('usage', `--image-template: expected {id} in it, where the task's name goes, found ${JSON.stringify(text)}`);
   return text;
 }
