@@ -20,8 +20,8 @@ export async function startContainer(
   const workdir = spec.workdir ?? image.workdir ?? '/app';
   const id = await createContainer(engine, containerRequest(image, spec, workdir), signal);
   try {
-    const { socket } = await engine.upgrade(`/containers/${id}/attach`, { query: { stream: 1, stdin: 1 }, signal });
-    // Nobody may write to it, and its end is heard as `close`.
+    const { socket } = await engine.upgrade(`/containers/${id}/attach`, { query: { stream: 1, stdin: 1, stdout: 1 }, signal });
+    // Nobody may write to it; that `cat` ended is heard on its stdout.
     socket.on('error', () => undefined);
     socket.resume();
     try {

@@ -27,11 +27,12 @@ export class ContainerFiles {
 
   /** What `target` is; a link is told with where it leads in the end. Null = no such path. */
   async stat(target: string): Promise<PathStat | null> {
-    const reply = await this.#engine.call('HEAD', this.#archive, { query: { path: target }, accept: [404] });
-    if (reply.status === 404) {
+    const reply = await this.#engine.call('HEAD', this.#archive, { query: { path: target }, accept: [404, 500] });
+    if (reply.status === 404 || (reply.status === 500 && (await this.#isEndlessLink(target)))) {
       await this.#assertContainer();
       return null;
     }
+    if (reply.status === 500) throw new AppError('sandbox_lost', `the engine could not look at ${target} in the container`);
     const header = reply.headers['x-docker-container-path-stat'];
     return PathStatSchema.parse(JSON.parse(Buffer.from(String(header ?? ''), 'base64').toString('utf8')));
   }
@@ -62,6 +63,12 @@ export class ContainerFiles {
 
   get #archive(): string {
     return `/containers/${this.#containerId}/archive`;
+  }
+
+  /** HEAD fails without a word where a link leads back to itself; GET says so. */
+  async #isEndlessLink(target: string): Promise<boolean> {
+    const reply = await this.#engine.call('GET', this.#archive, { query: { path: target }, accept: [500] });
+    return reply.status === 500 && reply.text.includes('too many links');
   }
 
   /** A missing container answers 404 like a missing path. */
