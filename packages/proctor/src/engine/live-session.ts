@@ -299,7 +299,24 @@ export class LiveSession {
   /** The platform failed: the Outcome ends without a verdict, and the first cause is what is said. */
   async #broken(error: unknown): Promise<void> {
     const code = error instanceof AppError ? error.code : 'internal';
-    await this.#environmentFailed(new EnvironmentFailure('provision', 'infrastructure', code, messageOf(error), { log: error instanceof Error ? (error.stack ?? null) : null, cause: error })).catch(() => {});
+    const failure = new EnvironmentFailure('provision', 'infrastructure', code, messageOf(error), { log: error instanceof Error ? (error.stack ?? null) : null, cause: error });
+    await this.#environmentFailed(failure).catch(() => this.#lastWords(code, messageOf(error)));
+  }
+
+  async #lastWords(code: string, message: string): Promise<void> {
+    const outcome = openOutcome(this.#log.projection);
+    await this.#log
+      .lastWords([
+        this.#log.draft('environment.failed', { phase: 'provision', attribution: 'infrastructure', code, message: this.#redaction.text(message), log: null }, ENGINE),
+        ...(outcome === null ? [] : [this.#log.draft('outcome.settled', { outcome_id: outcome.id, result: 'failed', reason: 'environment_provision', iterations: outcome.iteration, reward: null, attribution: 'infrastructure' }, ENGINE)]),
+        this.#log.draft('session.closed', { reason: 'error', detail: message }, ENGINE),
+      ])
+      .catch(() => {});
+  }
+
+  /** Resolves with the cause when this Session's log can no longer be written. */
+  get logBroken(): Promise<unknown> {
+    return this.#log.broken;
   }
 
   async #keepText(text: string) {

@@ -13,12 +13,18 @@ export class SessionLog {
   #clock: Clock;
   #projection: Projection;
   #failure: unknown = null;
+  #break: (cause: unknown) => void = () => {};
+  /** Resolves with the first cause when a write failed: whoever follows this log would wait for ever. */
+  readonly broken: Promise<unknown>;
   #tail: Promise<EventRow[]> = Promise.resolve([]);
 
   constructor(writer: SessionWriter, clock: Clock) {
     this.#writer = writer;
     this.#clock = clock;
     this.#projection = emptyProjection(writer.sessionId);
+    this.broken = new Promise((resolve) => {
+      this.#break = resolve;
+    });
   }
 
   /** The fold of what this writer has made durable. */
@@ -61,7 +67,14 @@ export class SessionLog {
       return rows;
     } catch (error) {
       this.#failure ??= error;
+      this.#break(this.#failure);
       throw this.#failure;
     }
+  }
+
+  /** After a failed write: one more try for the events that end the log, past the failure. */
+  async lastWords(drafts: EventDraft[]): Promise<void> {
+    await this.#tail.catch(() => []);
+    await this.#writer.append(drafts);
   }
 }

@@ -86,6 +86,10 @@ export class Sessions {
     return session;
   }
 
+  find(id: string): LiveSession | null {
+    return this.#live.get(id) ?? null;
+  }
+
   async close(id: string): Promise<boolean> {
     const session = this.#live.get(id);
     if (session === undefined) return false;

@@ -4,6 +4,7 @@ import { AppError } from '../domain/errors.ts';
 import { agentOperations } from './agents.ts';
 import { environmentOperations } from './environments.ts';
 import { experimentOperations } from './experiments.ts';
+import { followLive } from './follow.ts';
 import type { OperationParts } from './parts.ts';
 import { sessionOperations } from './sessions.ts';
 import { storeOperations } from './store.ts';
@@ -23,7 +24,7 @@ export function createOperations(parts: OperationParts): Client {
       const answer = answers[name] as (value: unknown) => Promise<OperationOutput<N>>;
       return answer(parsed.data);
     },
-    follow: (sessionId, options) => parts.store.follow(sessionId, options),
+    follow: (sessionId, options) => followLive(parts, sessionId, options),
     blob: (sha256) => parts.store.blob(sha256),
   };
 }
