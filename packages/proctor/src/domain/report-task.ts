@@ -66,7 +66,7 @@ function suspicions(sessions: readonly SessionSummary[]): string[] {
   /** An agent that does nothing is meant to fail. */
   const tried = sessions.filter((session) => session.trial_result !== 'unscored' && session.agent_kind !== 'nop');
   if (tried.length >= ENOUGH_TO_SUSPECT && tried.every((session) => session.trial_result !== 'passed')) {
-    reasons.push(`no lane passed it in ${tried.length} scored trials`);
+    reasons.push(`no pass in ${tried.length} scored trials`);
   }
   return reasons;
 }

@@ -41,6 +41,7 @@ export function currentTrials(input: Given): Trials {
     superseded.push(...series.slice(0, -1));
     sessions.push(...series.slice(-1));
   }
+  sessions.sort(byCreation);
   const plan = input.plan ?? [];
   const missing = plan.filter((trial) => !groups.has(keyOf(trial.lane, trial.task, trial.repetition)));
   const lanes = [...new Set([...plan.map((trial) => trial.lane), ...sessions.map(laneOf)])];

@@ -121,7 +121,7 @@ export function cautions(report: Report): string[] {
     said.push(
       firmness === 'live'
         ? `${plural(count, 'verdict')} live: held only with processes that the agent left running`
-        : `${plural(count, 'verdict')} unconfirmed: the second verification gave no reward or could not be made`,
+        : `${plural(count, 'verdict')} unconfirmed: processes of the agent were alive, and no second verification without them confirms it`,
     );
   }
   for (const { limit, sessions } of report.not_enforced) said.push(`not enforced: ${limit} (${plural(sessions, 'trial')})`);
