@@ -12,7 +12,8 @@ export type Asked = ExperimentFile & {
   directory: string;
 };
 
-export async function askedExperiment(words: readonly string[], given: Given): Promise<Asked> {
+export async function askedExperiment(words: readonly string[], options: Given): Promise<Asked> {
+  const given = options.lenient();
   refuseAbsent(given);
   const [first = ''] = words;
   const flags = fromFlags(given);

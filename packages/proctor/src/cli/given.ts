@@ -3,11 +3,11 @@ import { AppError } from '../domain/errors.ts';
 /** The options of one call, by their long name. Asking for one that the command does not declare is a defect, not an absence. */
 export class Given {
   readonly #values: Readonly<Record<string, unknown>>;
-  readonly #declared: ReadonlySet<string>;
+  readonly #declared: ReadonlySet<string> | null;
 
-  constructor(values: Readonly<Record<string, unknown>>, declared: Iterable<string>) {
+  constructor(values: Readonly<Record<string, unknown>>, declared: Iterable<string> | null) {
     this.#values = values;
-    this.#declared = new Set(declared);
+    this.#declared = declared === null ? null : new Set(declared);
   }
 
   text(name: string): string | null {
@@ -30,8 +30,14 @@ export class Given {
     return Array.isArray(value) ? value.map(String) : [];
   }
 
+  /** The same options for a reader of several commands: what this one does not declare is not given. */
+  lenient(): Given {
+    return new Given(this.#values, null);
+  }
+
   #value(name: string): unknown {
-    if (!this.#declared.has(name)) throw new AppError('internal', `the command asks for --${name}, which its table entry does not declare`);
+    if (this.#declared?.has(name) === false)
+      throw new AppError('internal', `the command asks for --${name}, which its table entry does not declare`);
     return this.#values[attributeOf(name)];
   }
 }
