@@ -31,7 +31,15 @@ export interface TaskFolder {
   readonly name: string;
   /** Regular UTF-8 file up to 1 MiB, else an issue; null = there is no such path. */
   readText(path: string, options?: { materializeLinks: boolean }): Promise<{ text: string } | { issue: Issue } | null>;
-  /** Every regular file below `path`, hashed and sorted (`sizeOnly`: streamed, without the look at UTF-8 that `asset` needs); links, FIFOs, sockets and devices are issues; null = no such directory. */
-  readTree(path: string, options: { materializeLinks: boolean; sizeOnly?: boolean }): Promise<{ tree: FileTree; issues: Issue[] } | null>;
+  /** Every regular file below `path`, hashed and sorted; links, FIFOs, sockets and devices are issues; null = no such directory. */
+  readTree(path: string, options: ReadTreeOptions): Promise<{ tree: FileTree; issues: Issue[]; texts: ReadonlyMap<string, string> } | null>;
   kindOf(path: string): Promise<'file' | 'directory' | 'link' | 'other' | null>;
 }
+
+export type ReadTreeOptions = {
+  materializeLinks: boolean;
+  /** Without the look at UTF-8 that `asset` needs. */
+  sizeOnly?: boolean;
+  /** File names (without directory) whose text is wanted: by path, for those that are UTF-8 of at most 1 MiB. */
+  texts?: readonly string[];
+};

@@ -52,8 +52,8 @@ test('a marker that is a directory or a FIFO is found, so that compiling can ref
   const found = await directory.discover(folder, MARKERS);
   const read = await Promise.all(found.map((one) => one.folder.readText('task.toml')));
   expect(read.map((one) => (one !== null && 'issue' in one ? formatIssue(one.issue) : one))).toEqual([
-    'task.toml: expected a regular file (expected a regular file, found a directory)',
-    'task.toml: expected a regular file (expected a regular file, found a FIFO)',
+    'task.toml: the wrong kind of file (expected a regular file, found a directory)',
+    'task.toml: the wrong kind of file (expected a regular file, found a FIFO)',
   ]);
 });
 
@@ -88,7 +88,7 @@ test('links and FIFOs in a tree are issues with their path', async () => {
   expect(read?.tree.files.map((file) => file.path)).toEqual(['real']);
   expect(read?.issues.map(formatIssue).sort()).toEqual([
     'tests/link: links are refused (expected a regular file, found a symbolic link). Copy the file, or pass --materialize-links',
-    'tests/pipe: expected a regular file (expected a regular file, found a FIFO)',
+    'tests/pipe: the wrong kind of file (expected a regular file, found a FIFO)',
   ]);
 });
 

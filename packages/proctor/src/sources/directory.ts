@@ -25,7 +25,7 @@ function search(root: string, options: DiscoverOptions): DiscoveredFolder[] {
     const entries = list(path, options);
     const marker = options.markers.find((name) => entries.some((entry) => entry.name === name));
     if (marker !== undefined) {
-      found.push({ folder: new HostTaskFolder(path), marker, commit: null });
+      found.push({ folder: new HostTaskFolder(path, entries), marker, commit: null });
       continue;
     }
     if (entries.some((entry) => entry.name === 'instruction.md')) {

@@ -1,29 +1,16 @@
 import { isUtf8 } from 'node:buffer';
-import { createHash, hash } from 'node:crypto';
-import {
-  closeSync,
-  constants,
-  type Dirent,
-  fstatSync,
-  lstatSync,
-  openSync,
-  readdirSync,
-  readSync,
-  realpathSync,
-  type Stats,
-  statSync,
-} from 'node:fs';
+import { hash } from 'node:crypto';
+import { type Dirent, lstatSync, readdirSync, realpathSync, type Stats, statSync } from 'node:fs';
 import { basename, join, sep } from 'node:path';
-import { setImmediate as nextTurn } from 'node:timers/promises';
 import { messageOf } from '../domain/errors.ts';
 import type { Issue } from '../domain/issue.ts';
 import { fileTree } from '../domain/mapping/file-tree.ts';
 import type { FileEntry, FileTree } from '../domain/task.ts';
-import type { TaskFolder } from '../task-format.ts';
+import type { ReadTreeOptions, TaskFolder } from '../task-format.ts';
+import { hashLarge, readSmall } from './read-file.ts';
 
-/** A file that must be text holds at most this much. */
-const MAX_TEXT_BYTES = 1024 * 1024;
-const CHUNK_BYTES = 1024 * 1024;
+type Kind = 'file' | 'directory' | 'link' | 'other';
+type Read = { tree: FileTree; issues: Issue[]; texts: ReadonlyMap<string, string> };
 
 /**
  * A task folder on this host. Reads are synchronous, which for many small files is the fastest there is; a large file gives the event loop a turn
@@ -32,87 +19,98 @@ const CHUNK_BYTES = 1024 * 1024;
 export class HostTaskFolder implements TaskFolder {
   readonly root: string;
   readonly name: string;
+  /** What lies directly in the folder, as its discovery saw it. */
+  #kinds: Map<string, Kind>;
 
-  constructor(root: string) {
+  constructor(root: string, entries: readonly Dirent[] = readdirSync(root, { withFileTypes: true })) {
     this.root = root;
     this.name = basename(root);
+    this.#kinds = new Map(entries.map((entry) => [entry.name, kindOfEntry(entry)]));
   }
 
-  async kindOf(path: string): Promise<'file' | 'directory' | 'link' | 'other' | null> {
-    const stats = lstatOrNull(join(this.root, path));
-    if (stats === null) return null;
-    if (stats.isFile()) return 'file';
-    if (stats.isDirectory()) return 'directory';
-    return stats.isSymbolicLink() ? 'link' : 'other';
+  async kindOf(path: string): Promise<Kind | null> {
+    return this.#kindOf(path);
   }
 
   async readText(
     path: string,
     options: { materializeLinks: boolean } = { materializeLinks: false },
   ): Promise<{ text: string } | { issue: Issue } | null> {
-    const host = join(this.root, path);
-    const stats = lstatOrNull(host);
-    if (stats === null) return null;
-    const target = stats.isSymbolicLink() ? this.#followed(host, path, options.materializeLinks) : host;
+    const host = `${this.root}/${path}`;
+    const kind = this.#kindOf(path);
+    if (kind === null) return null;
+    const target = kind === 'link' ? this.#followed(host, path, options.materializeLinks) : host;
     if (typeof target !== 'string') return target;
-    const kind = target === host ? stats : statSync(target);
-    if (!kind.isFile()) return { issue: wrongKind(path, 'a regular file', kind) };
-    if (kind.size > MAX_TEXT_BYTES) return { issue: fileIssue(path, 'the file is too large', 'at most 1 MiB', `${kind.size} bytes`) };
     try {
-      const bytes = readWhole(target, kind.size);
-      return isUtf8(bytes)
-        ? { text: DECODER.decode(bytes) }
+      const found = kind === 'other' ? { kind: 'no_file' as const, stats: lstatSync(target) } : readSmall(target);
+      if (found.kind === 'no_file') return { issue: wrongKind(path, 'a regular file', found.stats) };
+      if (found.kind === 'large') return { issue: fileIssue(path, 'the file is too large', 'at most 1 MiB', `${found.stats.size} bytes`) };
+      return isUtf8(found.bytes)
+        ? { text: found.bytes.toString('utf8') }
         : { issue: fileIssue(path, 'the file is not text', 'valid UTF-8', 'other bytes') };
     } catch (error) {
       return { issue: unreadable(path, error) };
     }
   }
 
-  async readTree(
-    path: string,
-    options: { materializeLinks: boolean; sizeOnly?: boolean },
-  ): Promise<{ tree: FileTree; issues: Issue[] } | null> {
-    const host = join(this.root, path);
-    const stats = lstatOrNull(host);
-    if (stats === null) return null;
-    const walk: Walk = { files: [], issues: [], options, open: [] };
-    if (stats.isSymbolicLink()) await this.#link(host, path, '', walk);
-    else if (stats.isDirectory()) await this.#directory(host, path, '', walk);
-    else walk.issues.push(wrongKind(path, 'a directory', stats));
-    return { tree: fileTree(host, walk.files, (content) => hash('sha256', content, 'hex')), issues: walk.issues };
+  async readTree(path: string, options: ReadTreeOptions): Promise<Read | null> {
+    const host = `${this.root}/${path}`;
+    const kind = this.#kindOf(path);
+    if (kind === null) return null;
+    const walk: Walk = { files: [], issues: [], texts: new Map(), options, open: [], large: [] };
+    if (kind === 'link') this.#link({ host, shown: path, path: '' }, walk);
+    else if (kind === 'directory') this.#directory({ host, shown: path, path: '' }, walk);
+    else walk.issues.push(wrongKind(path, 'a directory', lstatSync(host)));
+    for (const place of walk.large) await addLarge(place, walk);
+    return { tree: fileTree(host, walk.files, sha256), issues: walk.issues, texts: walk.texts };
   }
 
-  async #directory(host: string, shown: string, inTree: string, walk: Walk): Promise<void> {
+  #kindOf(path: string): Kind | null {
+    if (!path.includes('/')) return this.#kinds.get(path) ?? null;
+    const first = this.#kinds.get(path.slice(0, path.indexOf('/')));
+    if (first !== 'directory' && first !== 'link') return null;
+    try {
+      const stats = lstatSync(join(this.root, path), { throwIfNoEntry: false });
+      return stats === undefined ? null : kindOfEntry(stats);
+    } catch {
+      return null;
+    }
+  }
+
+  #directory(place: Place, walk: Walk): void {
     let entries: Dirent[];
     try {
-      entries = readdirSync(host, { withFileTypes: true });
+      entries = readdirSync(place.host, { withFileTypes: true });
+      if (walk.options.materializeLinks) walk.open.push(realpathSync(place.host));
     } catch (error) {
-      walk.issues.push(unreadable(shown, error));
+      walk.issues.push(unreadable(place.shown, error));
       return;
     }
-    if (walk.options.materializeLinks) walk.open.push(realpathSync(host));
     for (const entry of entries) {
-      const path = join(host, entry.name);
-      const names = [`${shown}/${entry.name}`, inTree === '' ? entry.name : `${inTree}/${entry.name}`] as const;
-      if (entry.isDirectory()) await this.#directory(path, ...names, walk);
-      else if (entry.isSymbolicLink()) await this.#link(path, ...names, walk);
-      else await this.#file(path, ...names, walk);
+      const { name } = entry;
+      const inner = {
+        host: `${place.host}/${name}`,
+        shown: `${place.shown}/${name}`,
+        path: place.path === '' ? name : `${place.path}/${name}`,
+      };
+      if (entry.isDirectory()) this.#directory(inner, walk);
+      else if (entry.isSymbolicLink()) this.#link(inner, walk);
+      else addFile(inner, entry.isFile(), walk);
     }
     if (walk.options.materializeLinks) walk.open.pop();
   }
 
-  async #link(host: string, shown: string, inTree: string, walk: Walk): Promise<void> {
-    const target = this.#followed(host, shown, walk.options.materializeLinks);
+  #link(place: Place, walk: Walk): void {
+    const target = this.#followed(place.host, place.shown, walk.options.materializeLinks);
     if (typeof target !== 'string') {
       walk.issues.push(target.issue);
       return;
     }
-    if (!statSync(target).isDirectory()) return this.#file(target, shown, inTree, walk);
-    if (walk.open.includes(target)) {
-      walk.issues.push(fileIssue(shown, 'this link leads back to a directory above it', 'a link that ends', 'a cycle'));
-      return;
-    }
-    await this.#directory(target, shown, inTree, walk);
+    const stats = statSync(target);
+    if (!stats.isDirectory()) addFile({ ...place, host: target }, stats.isFile(), walk);
+    else if (walk.open.includes(target)) {
+      walk.issues.push(fileIssue(place.shown, 'this link leads back to a directory above it', 'a link that ends', 'a cycle'));
+    } else this.#directory({ ...place, host: target }, walk);
   }
 
   /** The real path of a link that may be materialized. */
@@ -134,80 +132,53 @@ export class HostTaskFolder implements TaskFolder {
       return { issue: unreadable(shown, error) };
     }
   }
-
-  async #file(host: string, shown: string, path: string, walk: Walk): Promise<void> {
-    const entry = await hashFile(host, path, walk.options.sizeOnly === true).catch((error: unknown) => unreadable(shown, error));
-    if ('severity' in entry) walk.issues.push(entry);
-    else if ('stats' in entry) walk.issues.push(wrongKind(shown, 'a regular file', entry.stats));
-    else walk.files.push(entry);
-  }
 }
+
+/** One path: on this host, as the task names it, and below the tree that is read. */
+type Place = { host: string; shown: string; path: string };
 
 type Walk = {
   files: FileEntry[];
   issues: Issue[];
-  options: { materializeLinks: boolean; sizeOnly?: boolean };
+  texts: Map<string, string>;
+  options: ReadTreeOptions;
   /** Real paths of the directories being walked, kept where a link could lead back. */
   open: string[];
+  large: Place[];
 };
 
-/** Keeps a byte order mark: text is what the file holds. */
-const DECODER = new TextDecoder('utf-8', { ignoreBOM: true });
+function sha256(content: string | Uint8Array): string {
+  return hash('sha256', content, 'hex');
+}
 
-async function hashFile(host: string, path: string, sizeOnly: boolean): Promise<FileEntry | { stats: Stats }> {
-  // Without O_NONBLOCK a FIFO would be waited for; O_NOFOLLOW refuses a link that took the file's place.
-  const handle = openSync(host, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+function addFile(place: Place, isFile: boolean, walk: Walk): void {
   try {
-    const stats = fstatSync(handle);
-    if (!stats.isFile()) return { stats };
-    const mode = stats.mode & 0o7777;
-    if (stats.size > MAX_TEXT_BYTES) return { path, ...(await hashChunks(handle)), mode, asset: !sizeOnly };
-    const bytes = readHandle(handle, stats.size);
-    return { path, bytes: bytes.length, sha256: hash('sha256', bytes, 'hex'), mode, asset: !sizeOnly && !isUtf8(bytes) };
-  } finally {
-    closeSync(handle);
+    const found = isFile ? readSmall(place.host) : { kind: 'no_file' as const, stats: lstatSync(place.host) };
+    if (found.kind === 'no_file') walk.issues.push(wrongKind(place.shown, 'a regular file', found.stats));
+    else if (found.kind === 'large') walk.large.push(place);
+    else {
+      const { bytes, mode } = found;
+      const isText = walk.options.sizeOnly === true || isUtf8(bytes);
+      walk.files.push({ path: place.path, bytes: bytes.length, sha256: sha256(bytes), mode, asset: !isText });
+      if (isText && walk.options.texts?.includes(basename(place.path))) walk.texts.set(place.path, bytes.toString('utf8'));
+    }
+  } catch (error) {
+    walk.issues.push(unreadable(place.shown, error));
   }
 }
 
-async function hashChunks(handle: number): Promise<{ bytes: number; sha256: string }> {
-  const digest = createHash('sha256');
-  const chunk = Buffer.allocUnsafe(CHUNK_BYTES);
-  let total = 0;
-  for (let read = readSync(handle, chunk); read > 0; read = readSync(handle, chunk)) {
-    digest.update(chunk.subarray(0, read));
-    total += read;
-    await nextTurn();
-  }
-  return { bytes: total, sha256: digest.digest('hex') };
-}
-
-function readWhole(host: string, size: number): Uint8Array {
-  const handle = openSync(host, constants.O_RDONLY | constants.O_NOFOLLOW | constants.O_NONBLOCK);
+async function addLarge(place: Place, walk: Walk): Promise<void> {
   try {
-    return readHandle(handle, size);
-  } finally {
-    closeSync(handle);
+    walk.files.push({ path: place.path, ...(await hashLarge(place.host)), asset: walk.options.sizeOnly !== true });
+  } catch (error) {
+    walk.issues.push(unreadable(place.shown, error));
   }
 }
 
-/** Up to `size` bytes: a file that grows while it is read is cut at the size it had. */
-function readHandle(handle: number, size: number): Uint8Array {
-  const bytes = Buffer.allocUnsafe(size);
-  let filled = 0;
-  while (filled < size) {
-    const read = readSync(handle, bytes, filled, size - filled, null);
-    if (read === 0) break;
-    filled += read;
-  }
-  return bytes.subarray(0, filled);
-}
-
-function lstatOrNull(path: string): Stats | null {
-  try {
-    return lstatSync(path, { throwIfNoEntry: false }) ?? null;
-  } catch {
-    return null;
-  }
+function kindOfEntry(entry: Pick<Dirent, 'isFile' | 'isDirectory' | 'isSymbolicLink'>): Kind {
+  if (entry.isFile()) return 'file';
+  if (entry.isDirectory()) return 'directory';
+  return entry.isSymbolicLink() ? 'link' : 'other';
 }
 
 function fileIssue(file: string, message: string, expected: string, found: string): Issue {
@@ -219,16 +190,13 @@ function unreadable(file: string, error: unknown): Issue {
 }
 
 function wrongKind(file: string, expected: string, stats: Stats): Issue {
-  const found = stats.isDirectory()
-    ? 'a directory'
-    : stats.isFIFO()
-      ? 'a FIFO'
-      : stats.isSocket()
-        ? 'a socket'
-        : stats.isFile()
-          ? 'a file'
-          : stats.isSymbolicLink()
-            ? 'a symbolic link'
-            : 'a device';
-  return fileIssue(file, `expected ${expected}`, expected, found);
+  const kinds: [boolean, string][] = [
+    [stats.isDirectory(), 'a directory'],
+    [stats.isFIFO(), 'a FIFO'],
+    [stats.isSocket(), 'a socket'],
+    [stats.isFile(), 'a file'],
+    [stats.isSymbolicLink(), 'a symbolic link'],
+  ];
+  const found = kinds.find(([isThis]) => isThis)?.[1] ?? 'a device';
+  return fileIssue(file, 'the wrong kind of file', expected, found);
 }

@@ -2,7 +2,7 @@ import { hash as hashOnce } from 'node:crypto';
 import { basename, dirname } from 'node:path/posix';
 import type { Hash } from '../../domain/canonical-json.ts';
 import type { Issue } from '../../domain/issue.ts';
-import { fileTree } from '../../domain/mapping/file-tree.ts';
+import { fileTree, findFile } from '../../domain/mapping/file-tree.ts';
 import { mapHarbor } from '../../domain/mapping/harbor.ts';
 import { HARBOR_KEYS_ELSEWHERE, type HarborConfig, readHarborConfig } from '../../domain/mapping/harbor-config.ts';
 import { ignoredBy } from '../../domain/mapping/ignore-patterns.ts';
@@ -24,7 +24,7 @@ async function compile(folder: TaskFolder, options: CompileOptions): Promise<Com
   const log = new MappingLog(HARBOR_KEYS_ELSEWHERE);
   const source = await readRequiredText(folder, MARKER, options, log);
   if (source === null) return refused(folder.name, log, null);
-  const parsed = await parseToml(source);
+  const parsed = parseToml(source);
   if (parsed.kind === 'failed') {
     log.error('', parsed.message, { expected: 'valid TOML', place: { file: MARKER, line: parsed.line, column: parsed.column } });
     return refused(folder.name, log, null);
@@ -32,14 +32,15 @@ async function compile(folder: TaskFolder, options: CompileOptions): Promise<Com
   if (parsed.hasByteOrderMark) {
     log.warn('', 'the file begins with a byte order mark, which Harbor refuses', { place: { file: MARKER, line: 1, column: 1 } });
   }
-  const tests = await readFiltered(folder, 'tests', options, log);
-  const config = readHarborConfig(parsed.value, log, { hasTestScript: tests?.files.some((file) => file.path === 'test.sh') ?? false });
-  const solution = await readFiltered(folder, 'solution', options, log);
+  const tests = await readScripts(folder, 'tests', 'test.sh', options, log);
+  const config = readHarborConfig(parsed.value, log, { hasTestScript: findFile(tests.tree, 'test.sh') !== null });
+  const solution = await readScripts(folder, 'solution', 'solve.sh', options, log);
   const isMultiStep = config.steps !== null && config.steps.length > 0;
   const instruction = isMultiStep ? null : await readText(folder, 'instruction.md', options, log);
   const environment = await readEnvironment(folder, config, options, log);
-  checkAssets({ tests, solution }, options, log);
-  checkTotal([byteLength(source), byteLength(instruction ?? ''), tests?.bytes ?? 0, solution?.bytes ?? 0], options, log);
+  checkAssets({ tests: tests.tree, solution: solution.tree }, options, log);
+  if (config.live.command === null) checkTestScript(tests, log);
+  checkTotal([byteLength(source), byteLength(instruction ?? ''), tests.tree?.bytes ?? 0, solution.tree?.bytes ?? 0], options, log);
   const task = mapHarbor(
     config,
     {
@@ -48,8 +49,8 @@ async function compile(folder: TaskFolder, options: CompileOptions): Promise<Com
       instruction,
       ...environment,
       hasTrajectory: (await folder.kindOf('trajectory.json')) !== null,
-      tests: { tree: tests, script: config.live.command === null ? await readScript(folder, tests, 'tests/test.sh', options, log) : null },
-      solution: { tree: solution, script: await readScript(folder, solution, 'solution/solve.sh', options, null) },
+      tests,
+      solution,
     },
     log,
     sha256,
@@ -94,49 +95,39 @@ async function readRequiredText(folder: TaskFolder, path: string, options: Compi
   return text;
 }
 
-async function readScript(
-  folder: TaskFolder,
-  tree: FileTree | null,
-  path: string,
-  options: CompileOptions,
-  log: MappingLog | null,
-): Promise<string | null> {
-  const name = path.slice(path.indexOf('/') + 1);
-  return tree?.files.some((file) => file.path === name) ? await readText(folder, path, options, log) : null;
-}
-
-async function readTree(
-  folder: TaskFolder,
-  path: string,
-  options: CompileOptions,
-  log: MappingLog,
-  sizeOnly = false,
-): Promise<FileTree | null> {
-  const read = await folder.readTree(path, { materializeLinks: options.materializeLinks, sizeOnly });
-  if (read === null) return null;
-  log.issues.push(...read.issues);
-  return read.tree;
-}
-
 const IGNORE_FILE = '.harborignore';
 
-/** tests/ and solution/ without what their ignore files leave out. */
-async function readFiltered(folder: TaskFolder, path: string, options: CompileOptions, log: MappingLog): Promise<FileTree | null> {
-  const tree = await readTree(folder, path, options, log);
-  const ignoreFiles = tree?.files.filter((file) => basename(file.path) === IGNORE_FILE) ?? [];
-  if (tree === null || ignoreFiles.length === 0) return tree;
-  const patterns = new Map<string, string>();
-  for (const file of ignoreFiles) {
-    const text = await readText(folder, `${path}/${file.path}`, options, log);
-    patterns.set(file.path === IGNORE_FILE ? '' : dirname(file.path), text ?? '');
-  }
-  const isIgnored = ignoredBy(patterns);
-  const kept = tree.files.filter((file) => basename(file.path) !== IGNORE_FILE && !isIgnored(file.path));
-  for (const entry of ['test.sh', 'solve.sh']) {
-    if (!tree.files.some((file) => file.path === entry) || kept.some((file) => file.path === entry)) continue;
+type Scripts = { tree: FileTree | null; script: string | null };
+
+/** tests/ or solution/ without what its ignore files leave out, and the text of the script that is run. */
+async function readScripts(folder: TaskFolder, path: string, entry: string, options: CompileOptions, log: MappingLog): Promise<Scripts> {
+  const read = await folder.readTree(path, { materializeLinks: options.materializeLinks, texts: [entry, IGNORE_FILE] });
+  if (read === null) return { tree: null, script: null };
+  log.issues.push(...read.issues);
+  const script = read.texts.get(entry) ?? null;
+  const ignoreFiles = read.tree.files.filter((file) => basename(file.path) === IGNORE_FILE);
+  if (ignoreFiles.length === 0) return { tree: read.tree, script };
+  const isIgnored = ignoredBy(
+    new Map(ignoreFiles.map(({ path: file }) => [file === IGNORE_FILE ? '' : dirname(file), read.texts.get(file) ?? ''])),
+  );
+  const kept = read.tree.files.filter((file) => basename(file.path) !== IGNORE_FILE && !isIgnored(file.path));
+  const tree = fileTree(read.tree.root, kept, sha256);
+  if (findFile(read.tree, entry) !== null && findFile(tree, entry) === null) {
     log.warn('', `${IGNORE_FILE} leaves out ${entry}`, { place: { file: `${path}/${entry}`, line: null, column: null } });
   }
-  return fileTree(tree.root, kept, sha256);
+  return { tree, script };
+}
+
+/** The verifier's entry file is never exempt from being text. */
+function checkTestScript(tests: Scripts, log: MappingLog): void {
+  const file = findFile(tests.tree, 'test.sh');
+  if (file === null || !file.asset) return;
+  const place = { file: 'tests/test.sh', line: null, column: null };
+  log.error('', 'the entry file of a verifier must be text', {
+    expected: 'valid UTF-8 of at most 1 MiB',
+    found: `${file.bytes} bytes`,
+    place,
+  });
 }
 
 type EnvironmentFolder = { context: FileTree | null; hasEnvironment: boolean; hasCompose: boolean };
@@ -148,12 +139,13 @@ async function readEnvironment(
   options: CompileOptions,
   log: MappingLog,
 ): Promise<EnvironmentFolder> {
-  const hasCompose = (await folder.kindOf('environment/docker-compose.yaml')) !== null;
   if (config.environment.docker_image && (await folder.kindOf('environment/Dockerfile')) === 'file') {
-    return { context: null, hasEnvironment: true, hasCompose };
+    return { context: null, hasEnvironment: true, hasCompose: (await folder.kindOf('environment/docker-compose.yaml')) !== null };
   }
-  const context = await readTree(folder, 'environment', options, log, true);
-  return { context, hasEnvironment: context !== null, hasCompose };
+  const read = await folder.readTree('environment', { materializeLinks: options.materializeLinks, sizeOnly: true });
+  if (read === null) return { context: null, hasEnvironment: false, hasCompose: false };
+  log.issues.push(...read.issues);
+  return { context: read.tree, hasEnvironment: true, hasCompose: findFile(read.tree, 'docker-compose.yaml') !== null };
 }
 
 function checkAssets(trees: Record<string, FileTree | null>, options: CompileOptions, log: MappingLog): void {

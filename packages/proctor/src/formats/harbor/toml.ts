@@ -1,3 +1,4 @@
+import { parse, TomlError } from 'smol-toml';
 import { messageOf } from '../../domain/errors.ts';
 import { isTable, type Table } from '../../domain/mapping/plain-json.ts';
 import { findTomlPositions } from './toml-positions.ts';
@@ -20,10 +21,10 @@ const MAX_DEPTH = 200;
  * TOML 1.1. A byte order mark is left out and CRLF, also a lone CR, counts as a newline, so that positions are those of the file as an editor shows
  * it. Whole numbers beyond 2^53 are bigint.
  */
-export async function parseToml(source: string): Promise<ParsedToml> {
-  const { parse, TomlError } = await import('smol-toml');
+export function parseToml(source: string): ParsedToml {
   const hasByteOrderMark = source.startsWith('\uFEFF');
-  const text = (hasByteOrderMark ? source.slice(1) : source).replaceAll(/\r\n?/g, '\n');
+  const marked = hasByteOrderMark ? source.slice(1) : source;
+  const text = marked.includes('\r') ? marked.replaceAll(/\r\n?/g, '\n') : marked;
   let value: unknown;
   try {
     value = parse(text, { integersAsBigInt: 'asNeeded', maxDepth: MAX_DEPTH });

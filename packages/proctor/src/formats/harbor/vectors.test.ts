@@ -135,7 +135,7 @@ async function read(bytes: Uint8Array): Promise<{ config: HarborConfig | null; l
   } catch {
     return { config: null, log };
   }
-  const parsed = await parseToml(text);
+  const parsed = parseToml(text);
   return { config: parsed.kind === 'parsed' ? readHarborConfig(parsed.value, log, { hasTestScript: true }) : null, log };
 }
 
