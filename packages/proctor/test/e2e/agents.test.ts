@@ -3,8 +3,11 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import os from 'node:os';
 import path from 'node:path';
 import { afterAll, describe, expect, test } from 'vitest';
+import { SANDBOXES } from '../../src/sandboxes/index.ts';
 
 const root = path.join(import.meta.dirname, '..', '..', '..', '..');
+/** The local sandbox where this host has it, else plain processes. */
+const sandbox = await chooseSandbox();
 const scratch = mkdtempSync(path.join(os.tmpdir(), 'proctor-agents-'));
 afterAll(() => rmSync(scratch, { recursive: true, force: true }));
 
@@ -88,17 +91,20 @@ test('a changed agent runs again, an unchanged one is reused', () => {
   expect(go()[0]).toMatch(/^passed /);
 });
 
+async function chooseSandbox(): Promise<string[]> {
+  await using local = SANDBOXES.local({ environment: process.env, directory: path.join(os.tmpdir(), 'proctor-agents-probe') });
+  return (await local.unusable()) === null ? ['--sandbox', 'local'] : ['--isolation', 'none'];
+}
+
 function experiment(tasks: string, agents: string[], flags: string[] = [], env: Record<string, string> = {}): Sessions {
   const { stdout, stderr } = run(tasks, agents, ['--json', ...flags], env);
-  try {
-    return JSON.parse(stdout);
-  } catch {
-    throw new Error(`expected a report as JSON, found ${stdout} ${stderr}`);
-  }
+  const report = stdout.startsWith('{') ? JSON.parse(stdout) : null;
+  if (report?.sessions === undefined) throw new Error(`expected a report as JSON, found ${stdout} ${stderr}`);
+  return report;
 }
 
 function run(tasks: string, agents: string[], flags: string[], env: Record<string, string> = {}) {
-  const argv = ['eval', 'experiment', tasks, ...agents.flatMap((agent) => ['--agent', agent]), '--isolation', 'none', ...flags];
+  const argv = ['eval', 'experiment', tasks, ...agents.flatMap((agent) => ['--agent', agent]), ...sandbox, ...flags];
   return spawnSync(process.execPath, [path.join(root, 'scripts', 'dev.ts'), ...argv], {
     cwd: root,
     encoding: 'utf8',
