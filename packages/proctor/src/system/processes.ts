@@ -6,6 +6,8 @@ import { bootIdByProgram, listByProgram } from './ps.ts';
 export type ProcessStat = {
   pid: number;
   parent: number;
+  /** Session leader's pid as the host sees it; 0 where it is not told. */
+  session: number;
   /** Clock ticks since boot; with the pid and the boot id it names one process for ever. Where there is no /proc: start in epoch seconds. */
   startTicks: number;
   /** One letter: R S D T t Z X I. */
@@ -28,14 +30,20 @@ export type Owner = { bootId: string; pid: number; startTicks: number };
 export function listProcesses(filter: (found: ProcessStat) => boolean = () => true): HostProcess[] {
   if (process.platform !== 'linux') return listByProgram().filter(filter);
   const read = procReader();
-  const found: HostProcess[] = [];
-  for (const pid of processIds()) {
+  return processIds().flatMap((pid) => {
     const stat = parseStat(read(`/proc/${pid}/stat`));
-    if (stat === null || !filter(stat)) continue;
-    const whole = complete(stat, read);
-    if (whole !== null) found.push(whole);
+    return stat === null || !filter(stat) ? [] : (complete(stat, read) ?? []);
+  });
+}
+
+/** The whole of processes already found; those that ended since are left out. */
+export function withDetails(stats: readonly ProcessStat[]): HostProcess[] {
+  if (process.platform !== 'linux') {
+    const wanted = new Set(stats.map((one) => one.pid));
+    return listByProgram().filter((one) => wanted.has(one.pid));
   }
-  return found;
+  const read = procReader();
+  return stats.flatMap((stat) => complete(stat, read) ?? []);
 }
 
 /** Pids, parents, start and state only: the cheapest list. */
@@ -149,7 +157,13 @@ function parseStat(text: string): ProcessStat | null {
   const close = text.lastIndexOf(')');
   if (close < 0) return null;
   const fields = text.slice(close + 2).split(' ');
-  const stat = { pid: Number.parseInt(text, 10), parent: Number(fields[1]), startTicks: Number(fields[19]), state: fields[0] ?? '?' };
+  const stat = {
+    pid: Number.parseInt(text, 10),
+    parent: Number(fields[1]),
+    session: Number(fields[3]),
+    startTicks: Number(fields[19]),
+    state: fields[0] ?? '?',
+  };
   return Number.isNaN(stat.pid) || Number.isNaN(stat.startTicks) ? null : stat;
 }
 

@@ -25,6 +25,7 @@ export function parseProcessList(text: string): HostProcess[] {
     return {
       pid,
       parent: Number(parts[2]),
+      session: 0,
       uid: Number(parts[3]),
       state: parts[4] ?? '?',
       startTicks: Math.floor(Date.parse(parts[5]) / 1000),

@@ -31,6 +31,10 @@ export function bubblewrapArgs(walls: Walls, keeper: readonly string[]): string[
     ...walls.hidden.flatMap(({ path, directory }) =>
       directory ? ['--tmpfs', path, '--remount-ro', path] : ['--ro-bind', '/dev/null', path],
     ),
+    // Needed for a sysfs of the sandbox's own network to be allowed over it.
+    '--ro-bind-try',
+    '/sys',
+    '/sys',
     '--proc',
     '/proc',
     '--dev',

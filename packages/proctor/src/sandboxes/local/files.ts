@@ -1,33 +1,46 @@
-import { spawn } from 'node:child_process';
+import { type ChildProcess, spawn } from 'node:child_process';
 import { posix } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError, messageOf } from '../../domain/errors.ts';
 
 /** A host program and its arguments that runs tar (or another tool) in the sandbox's own view of the files. */
-export type ToolArgv = (argv: readonly string[]) => { file: string; args: string[]; env: Record<string, string>; cwd?: string };
+export type ToolArgv = (argv: readonly string[]) => {
+  file: string;
+  args: string[];
+  env: Record<string, string>;
+  cwd?: string;
+  started?: (child: ChildProcess) => void;
+};
 
-/** Extracts below `directory`; entries replace what they name, whatever it is. */
+/** Extracts below an existing `directory`; entries replace what they name, whatever it is. */
 export async function extractTar(tool: ToolArgv, tar: AsyncIterable<Uint8Array> | Uint8Array, directory: string): Promise<void> {
-  const child = start(tool, ['tar', ...EXTRACT, '-C', directory, '-f', '-'], true);
+  const child = start(tool, ['sh', '-c', 'cd -- "$1" && shift && exec tar "$@"', 'sh', directory, ...EXTRACT], true);
   const [fed, end] = await Promise.allSettled([pipeline(tar instanceof Uint8Array ? [tar] : tar, child.stdin), child.ended]);
   if (end.status === 'rejected') throw end.reason;
-  const complaint = child.complaint();
-  if (end.value !== 0) throw new AppError('internal', `upload to ${directory} failed: ${complaint === '' ? `tar ended with ${end.value}` : complaint}`);
-  if (fed.status === 'rejected') throw new AppError('internal', `upload to ${directory} was cut: ${messageOf(fed.reason)}`, { cause: fed.reason });
+  if (end.value !== 0)
+    throw new AppError('internal', `upload to ${directory} failed: ${child.complaint() || `tar ended with ${end.value}`}`);
+  if (fed.status === 'rejected')
+    throw new AppError('internal', `upload to ${directory} was cut: ${messageOf(fed.reason)}`, { cause: fed.reason });
 }
 
 /** A tar of `path` named from its parent, made as it is read; null = no such path. */
 export async function packTar(tool: ToolArgv, path: string): Promise<AsyncIterable<Uint8Array> | null> {
   const whole = posix.normalize(path).replace(/(.)\/+$/, '$1');
-  const parent = posix.dirname(whole);
   const name = whole === '/' ? '.' : posix.basename(whole);
-  if (!(await exists(tool, whole))) return null;
-  const child = start(tool, ['tar', ...PACK, '-C', parent, '-cf', '-', '--', `./${name}`.replace(/^\.\/\.$/, '.')], false);
+  const script = `ls -d -- "$1" >/dev/null || exit ${NOT_SEEN}; cd -- "$2" && shift 2 && exec tar "$@"`;
+  const child = start(tool, ['sh', '-c', script, 'sh', whole, posix.dirname(whole), ...PACK, '--', name], false);
+  const chunks: AsyncIterator<Uint8Array> = child.stdout[Symbol.asyncIterator]();
+  const first = await chunks.next();
+  if (first.done === true && (await child.ended) === NOT_SEEN) {
+    if (/(No such file or directory|Not a directory)$/m.test(child.complaint())) return null;
+    throw new AppError('internal', `could not look at ${path}: ${child.complaint()}`);
+  }
   return (async function* () {
     try {
-      for await (const chunk of child.stdout) yield chunk;
+      for (let next = first; next.done !== true; next = await chunks.next()) yield next.value;
       const code = await child.ended;
-      if (code > CHANGED_MEANWHILE) throw new AppError('internal', `download of ${path} failed: ${child.complaint() || `tar ended with ${code}`}`);
+      if (code > CHANGED_MEANWHILE)
+        throw new AppError('internal', `download of ${path} failed: ${child.complaint() || `tar ended with ${code}`}`);
     } finally {
       child.end();
     }
@@ -48,22 +61,27 @@ export async function output(tool: ToolArgv, argv: readonly string[]): Promise<{
   return { code: await child.ended, text: Buffer.concat(chunks).toString('utf8'), complaint: child.complaint() };
 }
 
-const EXTRACT = ['--recursive-unlink', '--no-same-owner', '--preserve-permissions', '--no-xattrs', '-x'];
+const EXTRACT = ['--recursive-unlink', '--no-same-owner', '--preserve-permissions', '--no-xattrs', '-xf', '-'];
 /** Entries carry no host user's name. Sockets are left out by tar itself. */
-const PACK = ['--numeric-owner', '--owner=0', '--group=0', '--format=pax', '--pax-option=delete=atime,delete=ctime', '--warning=no-file-ignored'];
+const PACK = [
+  '--numeric-owner',
+  '--owner=0',
+  '--group=0',
+  '--format=pax',
+  '--pax-option=delete=atime,delete=ctime',
+  '--warning=no-file-ignored',
+  '-cf',
+  '-',
+];
+/** Above every exit code of tar. */
+const NOT_SEEN = 90;
 /** tar's way of saying that a file changed or vanished while it was read. */
 const CHANGED_MEANWHILE = 1;
 
-async function exists(tool: ToolArgv, path: string): Promise<boolean> {
-  const { code, complaint } = await output(tool, ['stat', '-c', '', '--', path]);
-  if (code === 0) return true;
-  if (/(No such file or directory|Not a directory)$/m.test(complaint)) return false;
-  throw new AppError('internal', `could not look at ${path}: ${complaint}`);
-}
-
 export function start(tool: ToolArgv, argv: readonly string[], writes: boolean) {
-  const { file, args, env, cwd } = tool(argv);
+  const { file, args, env, cwd, started } = tool(argv);
   const child = spawn(file, args, { env: { ...env, LC_ALL: 'C' }, cwd, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  started?.(child);
   let complaint = '';
   child.stderr.on('data', (chunk: Buffer) => {
     complaint = (complaint + chunk.toString('utf8')).slice(0, 16_384);

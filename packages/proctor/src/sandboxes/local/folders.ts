@@ -3,10 +3,12 @@ import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { z } from 'zod';
 import type { OwnedThing, SandboxLabels } from '../../sandbox.ts';
+import { isAlive, type Owner, ownerText, parseOwner } from '../../system/processes.ts';
 
 const labelFile = z.object({ store: z.string(), owner: z.string(), session: z.string(), expiresAt: z.string() });
 
 const LABELS = 'labels.json';
+const KEEPER = 'keeper';
 
 /** A new folder below `directory` that says whose it is before anything lies in it. */
 export async function makeLabelledFolder(directory: string, labels: SandboxLabels): Promise<string> {
@@ -18,6 +20,17 @@ export async function makeLabelledFolder(directory: string, labels: SandboxLabel
     JSON.stringify({ store: labels.store, owner: labels.owner, session: labels.session, expiresAt: labels.expiresAt }),
   );
   return folder;
+}
+
+/** Writes down which process keeps the sandbox of this folder alive, so that whoever removes the folder can end it first. */
+export async function writeKeeper(folder: string, keeper: Owner): Promise<void> {
+  await writeFile(join(folder, KEEPER), ownerText(keeper));
+}
+
+/** Null where none was started, or it is gone. */
+export async function keeperOf(folder: string): Promise<Owner | null> {
+  const owner = parseOwner(await readFile(join(folder, KEEPER), 'utf8').catch(() => ''));
+  return owner !== null && isAlive(owner) ? owner : null;
 }
 
 /** Folders below `directory` that carry labels; any other is not ours to speak of. */

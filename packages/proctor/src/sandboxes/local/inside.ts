@@ -1,6 +1,15 @@
 import { readlinkSync } from 'node:fs';
 import type { LeftProcess } from '../../sandbox.ts';
-import { descendants, type HostProcess, listeningPorts, listStats, type ProcessStat, startedAtMs, statOf, withDetails } from '../../system/processes.ts';
+import {
+  descendants,
+  type HostProcess,
+  listeningPorts,
+  listStats,
+  type ProcessStat,
+  startedAtMs,
+  statOf,
+  withDetails,
+} from '../../system/processes.ts';
 import { sendSignal } from './tree.ts';
 
 /** The processes of one pid namespace, seen and signalled from the host: nothing inside is asked. */
@@ -61,11 +70,19 @@ export class Inside {
     return [...stopped.values()];
   }
 
+  /** Whether process 1, and with it the namespace, is there. */
+  exists(): boolean {
+    const now = statOf(this.#keeper.pid);
+    return now !== null && now.startTicks === this.#keeper.startTicks && now.state !== 'Z' && now.state !== 'X';
+  }
+
   /** No zombies, not process 1, and nothing of its session, which no process inside can join. */
   alive(): HostProcess[] {
-    if (statOf(this.#keeper.pid)?.startTicks !== this.#keeper.startTicks) throw new Error('the processes of this sandbox cannot be listed: it is gone');
+    if (!this.exists()) throw new Error('the processes of this sandbox cannot be listed: it is gone');
     // Everything inside descends from us: by the program that entered, or by process 1.
-    const candidates = descendants(process.pid, listStats()).filter((one) => one.state !== 'Z' && one.state !== 'X' && one.session !== this.#keeper.session);
+    const candidates = descendants(process.pid, listStats()).filter(
+      (one) => one.state !== 'Z' && one.state !== 'X' && one.session !== this.#keeper.session,
+    );
     return withDetails(candidates).filter((one) => one.pidNamespace === this.#namespace);
   }
 }

@@ -5,7 +5,7 @@ import { join } from 'node:path';
 export const HOST_DIRECTORIES = ['/usr', '/etc', '/bin', '/sbin', '/lib', '/lib32', '/lib64', '/libx32'];
 
 /** Made anew by the kernel or by us in every sandbox. */
-export const FRESH_MOUNTS = ['/proc', '/dev'];
+export const FRESH_MOUNTS = ['/proc', '/dev', '/sys'];
 
 /** Modes matter: the verifier's and the agent's users write into the logs, and anyone into the temporary places. */
 const WRITABLE: readonly (readonly [string, number])[] = [

@@ -29,6 +29,8 @@ export class LocalLease implements SandboxLease {
   readonly #pipes: PipeStock;
   /** Host pids of the programs that entered and wait for what they started. */
   readonly #entered = new Set<number>();
+  /** Programs of ours in the sandbox's files; process 1's end does not end them. */
+  readonly #helpers = new Set<ChildProcess>();
   #gone: string | null = null;
   #disposed: Promise<void> | null = null;
 
@@ -84,19 +86,27 @@ export class LocalLease implements SandboxLease {
 
   readonly #tool: ToolArgv = (argv) => {
     const { entrance } = this.#world;
-    const [name, ...rest] = argv;
-    return { file: entrance.programs.nsenter, args: helperArgv(entrance, [`/usr/bin/${name}`, ...rest]), env: {} };
+    return {
+      file: entrance.programs.nsenter,
+      args: helperArgv(entrance, argv),
+      env: { PATH: '/usr/bin:/bin' },
+      started: (child) => this.#watchHelper(child),
+    };
   };
 
+  #watchHelper(child: ChildProcess): void {
+    this.#helpers.add(child);
+    child.once('close', () => this.#helpers.delete(child));
+  }
+
   async #exec(argv: readonly string[], options: ExecOptions): Promise<Exit> {
-    refuseUser(options.user);
-    if (options.tty !== undefined) throw new AppError('cannot_enforce', 'a terminal inside the sandbox was asked for: the local sandbox has none; use --sandbox docker');
-    if (argv.length === 0) return { kind: 'not_started', reason: 'an empty command' };
+    const refusal = refusalOf(argv, options);
+    if (refusal !== null) return { kind: 'not_started', reason: refusal };
     if (this.#gone !== null || this.#disposed !== null) return { kind: 'lost', cause: this.#gone ?? 'the sandbox was removed' };
     const { entrance, facts, env } = this.#world;
     const entry = enterArgv(entrance, argv, options.cwd ?? facts.workdir, { ...env, ...options.env });
     let entered = 0;
-    const watch = setInterval(() => this.#wakeEntered(), 1000);
+    const watch = setInterval(() => this.#wakeEntered(), 250);
     try {
       const exit = await runProgram(
         { file: entrance.programs.nsenter, args: entry.args, env: entry.env, tellsStart: true },
@@ -109,9 +119,8 @@ export class LocalLease implements SandboxLease {
           },
         },
       );
-      // The keeper's end kills everything inside: the program did not choose to end.
-      if (exit.kind !== 'exited' && this.#gone !== null) return { kind: 'lost', cause: this.#gone };
-      return exit;
+      // The end of process 1 kills everything inside: the program did not choose to end.
+      return exit.kind === 'signalled' && !this.#inside.exists() ? { kind: 'lost', cause: this.#gone ?? 'the sandbox was removed' } : exit;
     } finally {
       clearInterval(watch);
       this.#entered.delete(entered);
@@ -124,7 +133,8 @@ export class LocalLease implements SandboxLease {
   }
 
   async #ifThere<T>(work: () => Promise<T>): Promise<T> {
-    if (this.#gone !== null || this.#disposed !== null) throw new AppError('sandbox_lost', `the sandbox is gone: ${this.#gone ?? 'it was removed'}`);
+    if (this.#gone !== null || this.#disposed !== null)
+      throw new AppError('sandbox_lost', `the sandbox is gone: ${this.#gone ?? 'it was removed'}`);
     return work();
   }
 
@@ -136,11 +146,18 @@ export class LocalLease implements SandboxLease {
       await exited;
     }
     for (const pid of this.#entered) sendSignal(pid, 'SIGKILL');
+    for (const helper of this.#helpers) helper.kill('SIGKILL');
     await remove().catch(() => undefined);
   }
 }
 
-export function refuseUser(user: string | number | null | undefined): void {
-  if (user === undefined || user === null || user === 'root' || user === 0 || user === '0' || user === '0:0' || user === 'root:root') return;
-  throw new AppError('cannot_enforce', `user ${user} was asked for: the local sandbox has one user, root; use --sandbox docker`, { details: { capability: 'users' } });
+function refusalOf(argv: readonly string[], options: ExecOptions): string | null {
+  if (argv.length === 0) return 'an empty command';
+  if (!isRoot(options.user)) return `user ${options.user} was asked for: the local sandbox has one user, root`;
+  if (options.tty !== undefined) return 'a terminal was asked for: the local sandbox has none';
+  return null;
+}
+
+export function isRoot(user: string | number | null | undefined): boolean {
+  return user === undefined || user === null || ['', 'root', '0', '0:0', 'root:root'].includes(String(user));
 }

@@ -1,14 +1,24 @@
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
+import { setTimeout } from 'node:timers/promises';
 import { AppError, messageOf } from '../../domain/errors.ts';
-import type { OwnedThing, ProviderOptions, SandboxAbilities, SandboxFacts, SandboxLease, SandboxProvider, SandboxSpec } from '../../sandbox.ts';
-import { ownerText, ownProcess } from '../../system/processes.ts';
+import type {
+  OwnedThing,
+  ProviderOptions,
+  SandboxAbilities,
+  SandboxFacts,
+  SandboxLease,
+  SandboxProvider,
+  SandboxSpec,
+} from '../../sandbox.ts';
+import { isAlive, type Owner, ownerOf, ownerText, ownProcess } from '../../system/processes.ts';
 import { bubblewrapArgs, KEEPER } from './bubblewrap.ts';
 import type { EnterPrograms } from './enter.ts';
-import { labelledFolders, makeLabelledFolder } from './folders.ts';
+import { keeperOf, labelledFolders, makeLabelledFolder, writeKeeper } from './folders.ts';
 import { makeRoot, removeFolder } from './layout.ts';
-import { LocalLease, refuseUser } from './lease.ts';
-import { runTool, startMaker } from './make.ts';
+import { isRoot, LocalLease } from './lease.ts';
+import { coverSysfs, runTool, startMaker } from './make.ts';
 import { findProgram } from './programs.ts';
+import { sendSignal } from './tree.ts';
 
 /** Sandboxes of Linux namespaces, made without any engine. */
 export function localSandboxes(options: ProviderOptions): SandboxProvider {
@@ -50,7 +60,8 @@ class LocalProvider implements SandboxProvider {
     refuse(spec);
     const programs = this.#programs();
     const bwrap = findProgram('bwrap', this.#options.environment);
-    if (typeof programs === 'string' || bwrap === null) throw new AppError('sandbox_unavailable', typeof programs === 'string' ? programs : NO_MAKER);
+    if (typeof programs === 'string' || bwrap === null)
+      throw new AppError('sandbox_unavailable', typeof programs === 'string' ? programs : NO_MAKER);
     const workdir = spec.workdir ?? '/app';
     const ownNetwork = spec.network.mode !== 'public';
     const folder = await makeLabelledFolder(this.#folder, spec.labels);
@@ -60,10 +71,14 @@ class LocalProvider implements SandboxProvider {
       const hostDirectories = await makeRoot(root, workdir);
       const walls = { root, hostDirectories, mounts: spec.mounts, hidden: [], ownNetwork };
       const { maker, pid } = await startMaker(bwrap, bubblewrapArgs(walls, [programs.sh, '-c', KEEPER]), signal);
+      const entrance = { pid, ownNetwork, programs };
+      const keeper = ownerOf(pid);
+      if (keeper !== null) await writeKeeper(folder, keeper);
+      if (ownNetwork) await coverSysfs(entrance);
       const lease = new LocalLease({
         folder,
         maker,
-        entrance: { pid, ownNetwork, programs },
+        entrance,
         facts: factsOf(spec, workdir),
         env: { ...DEFAULT_ENVIRONMENT, ...spec.env },
         remove: async () => {
@@ -84,7 +99,12 @@ class LocalProvider implements SandboxProvider {
   }
 
   async remove(things: readonly OwnedThing[]): Promise<void> {
-    for (const { kind, id } of things) if (kind === 'folder' && id.startsWith(`${this.#folder}/`)) await removeFolder(id, runTool);
+    for (const { kind, id } of things) {
+      if (kind !== 'folder' || dirname(id) !== this.#folder) continue;
+      const keeper = await keeperOf(id);
+      if (keeper !== null) await endKeeper(keeper);
+      await removeFolder(id, runTool);
+    }
   }
 
   async [Symbol.asyncDispose](): Promise<void> {
@@ -99,7 +119,8 @@ class LocalProvider implements SandboxProvider {
   }
 
   async #try(): Promise<string | null> {
-    if (process.platform !== 'linux') return `the local sandbox needs Linux namespaces, this is ${process.platform}: start Docker and use --sandbox docker`;
+    if (process.platform !== 'linux')
+      return `the local sandbox needs Linux namespaces, this is ${process.platform}: start Docker and use --sandbox docker`;
     try {
       await using lease = await this.open(trial());
       const exit = await lease.sandbox.exec(['true'], { timeLimitMs: 20_000 });
@@ -110,13 +131,28 @@ class LocalProvider implements SandboxProvider {
   }
 }
 
+/** Its end is the end of everything inside. */
+async function endKeeper(keeper: Owner): Promise<void> {
+  sendSignal(keeper.pid, 'SIGKILL');
+  for (let waited = 0; waited < 5000 && isAlive(keeper); waited += 20) await setTimeout(20);
+}
+
 const NO_MAKER = 'bubblewrap was not found on PATH: apt-get install bubblewrap';
 
 function refuse(spec: SandboxSpec): void {
-  refuseUser(spec.user);
-  if ((spec.gpus ?? 0) > 0) throw new AppError('cannot_enforce', 'gpus were asked for: the local sandbox gives none; use --sandbox docker', { details: { capability: 'gpus' } });
+  if (!isRoot(spec.user)) {
+    throw new AppError('cannot_enforce', `user ${spec.user} was asked for: the local sandbox has one user, root; use --sandbox docker`, {
+      details: { capability: 'users' },
+    });
+  }
+  if ((spec.gpus ?? 0) > 0)
+    throw new AppError('cannot_enforce', 'gpus were asked for: the local sandbox gives none; use --sandbox docker', {
+      details: { capability: 'gpus' },
+    });
   if (spec.network.mode === 'allowlist') {
-    throw new AppError('cannot_enforce', 'a network allowlist was asked for: the local sandbox has only none and public', { details: { capability: 'allowlist' } });
+    throw new AppError('cannot_enforce', 'a network allowlist was asked for: the local sandbox has only none and public', {
+      details: { capability: 'allowlist' },
+    });
   }
 }
 
@@ -136,7 +172,12 @@ function factsOf(spec: SandboxSpec, workdir: string): SandboxFacts {
 }
 
 function trial(): SandboxSpec {
-  const labels = { store: 'none', owner: ownerText(ownProcess()), session: 'trial', expiresAt: new Date(Date.now() + 600_000).toISOString() };
+  const labels = {
+    store: 'none',
+    owner: ownerText(ownProcess()),
+    session: 'trial',
+    expiresAt: new Date(Date.now() + 600_000).toISOString(),
+  };
   return {
     image: null,
     prepared: null,

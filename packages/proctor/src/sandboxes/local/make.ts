@@ -1,9 +1,14 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { AppError } from '../../domain/errors.ts';
+import type { Entrance } from './enter.ts';
 
 /** Starts the program that makes the namespaces and waits until process 1 inside says that all is mounted. Gives its host pid. */
-export async function startMaker(file: string, args: readonly string[], signal?: AbortSignal): Promise<{ maker: ChildProcess; pid: number }> {
+export async function startMaker(
+  file: string,
+  args: readonly string[],
+  signal?: AbortSignal,
+): Promise<{ maker: ChildProcess; pid: number }> {
   const maker = spawn(file, args, { env: {}, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
   const text = { ready: '', status: '', complaint: '' };
   maker.stdin?.on('error', () => undefined);
@@ -38,8 +43,25 @@ export async function startMaker(file: string, args: readonly string[], signal?:
   return { maker, pid: childPid(text.status) ?? 0 };
 }
 
+/** Shows the sandbox's own network devices under /sys in place of the host's, or nothing at all. */
+export async function coverSysfs(entrance: Entrance): Promise<void> {
+  const { pid, programs } = entrance;
+  const script = 'mount -t sysfs -o ro,nosuid,nodev,noexec sysfs /sys 2>/dev/null || mount -t tmpfs -o ro,size=4k tmpfs /sys';
+  await runTool(programs.nsenter, [
+    `--target=${pid}`,
+    '--user',
+    '--preserve-credentials',
+    '--mount',
+    '--net',
+    '--',
+    programs.sh,
+    '-c',
+    script,
+  ]);
+}
+
 export async function runTool(file: string, args: string[]): Promise<void> {
-  await promisify(execFile)(file, args, { maxBuffer: 2 ** 20 });
+  await promisify(execFile)(file, args, { env: { PATH: process.env.PATH }, maxBuffer: 2 ** 20 });
 }
 
 function childPid(status: string): number | null {

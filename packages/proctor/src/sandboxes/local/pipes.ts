@@ -1,5 +1,6 @@
 import { execFile } from 'node:child_process';
 import { closeSync, constants, openSync, unlinkSync } from 'node:fs';
+import { writeFile } from 'node:fs/promises';
 import { Socket } from 'node:net';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
@@ -37,6 +38,15 @@ export class PipeStock {
     closeSync(reading);
     unlinkSync(name);
     return { ours: new Socket({ fd: writing, readable: false, writable: true }), theirs: waiting };
+  }
+
+  /** Bytes at hand, as a descriptor that reads them. A named pipe whose writer is gone would make a program wait that opens /dev/stdin. */
+  async holding(bytes: Uint8Array): Promise<number> {
+    const name = join(this.#directory, `f${process.pid}-${this.#made++}`);
+    await writeFile(name, bytes, { mode: 0o600, flag: 'wx' });
+    const descriptor = openSync(name, constants.O_RDONLY);
+    unlinkSync(name);
+    return descriptor;
   }
 
   #fill(): Promise<void> {

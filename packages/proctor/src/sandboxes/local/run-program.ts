@@ -3,7 +3,7 @@ import { closeSync } from 'node:fs';
 import type { Socket } from 'node:net';
 import { messageOf } from '../../domain/errors.ts';
 import type { ExecOptions, Exit } from '../../sandbox.ts';
-import type { PipeStock, ProgramPipe } from './pipes.ts';
+import type { PipeStock } from './pipes.ts';
 import { killTree } from './tree.ts';
 
 export type Program = {
@@ -26,36 +26,35 @@ export type RunOptions = Pick<ExecOptions, 'stdin' | 'timeLimitMs' | 'stdout' | 
 /** Runs one host program to its end: its streams apart, its limit kept, whatever still holds its output left behind. */
 export async function runProgram(program: Program, options: RunOptions): Promise<Exit> {
   if (options.signal?.aborted === true) return { kind: 'aborted' };
-  const ends: ProgramPipe[] = [];
+  const { stdin: source, pipes } = options;
+  const opened: Socket[] = [];
+  const theirs: number[] = [];
   const pipe = async (direction: 'read' | 'write') => {
-    const made = await options.pipes.take(direction);
-    ends.push(made);
+    const made = await pipes.take(direction);
+    opened.push(made.ours);
+    theirs.push(made.theirs);
     return made;
   };
-  const stdin = options.stdin === undefined || options.stdin === 'closed' ? null : await pipe('write');
-  const stdout = options.stdout === undefined ? null : await pipe('read');
-  const stderr = options.stderr === undefined ? null : await pipe('read');
   let child: ChildProcess;
+  let ends: Ends;
   try {
-    child = spawn(program.file, program.args, {
-      env: { ...program.env },
-      cwd: program.cwd,
-      // Of its own session: a terminal's Ctrl-C is ours alone to answer.
-      detached: true,
-      stdio: [
-        stdin?.theirs ?? 'ignore',
-        stdout?.theirs ?? 'ignore',
-        stderr?.theirs ?? 'ignore',
-        program.tellsStart === true ? 'pipe' : 'ignore',
-      ],
-    });
+    const held = source instanceof Uint8Array ? await pipes.holding(source) : null;
+    if (held !== null) theirs.push(held);
+    const stdin = isSource(source) ? await pipe('write') : null;
+    const stdout = options.stdout === undefined ? null : await pipe('read');
+    const stderr = options.stderr === undefined ? null : await pipe('read');
+    ends = { stdin: stdin?.ours ?? null, stdout: stdout?.ours ?? null, stderr: stderr?.ours ?? null };
+    const teller = program.tellsStart === true ? 'pipe' : 'ignore';
+    const stdio = [stdin?.theirs ?? held ?? 'ignore', stdout?.theirs ?? 'ignore', stderr?.theirs ?? 'ignore', teller] as const;
+    // Of its own session: a terminal's Ctrl-C is ours alone to answer.
+    child = spawn(program.file, program.args, { env: { ...program.env }, cwd: program.cwd, detached: true, stdio: [...stdio] });
   } catch (error) {
-    for (const end of ends) end.ours.destroy();
+    for (const end of opened) end.destroy();
     return { kind: 'not_started', reason: messageOf(error) };
   } finally {
-    for (const end of ends) closeSync(end.theirs);
+    for (const descriptor of theirs) closeSync(descriptor);
   }
-  return watched(child, options, { stdin: stdin?.ours ?? null, stdout: stdout?.ours ?? null, stderr: stderr?.ours ?? null });
+  return watched(child, options, ends);
 }
 
 type Ends = { stdin: Socket | null; stdout: Socket | null; stderr: Socket | null };
@@ -78,7 +77,8 @@ async function watched(child: ChildProcess, options: RunOptions, ends: Ends): Pr
   if (options.signal?.aborted === true) abort();
   const outputs = [new Output(ends.stdout, options.stdout), new Output(ends.stderr, options.stderr)];
   const refusal = collectRefusal(child);
-  if (ends.stdin !== null) feed(ends.stdin, options.stdin);
+  if (ends.stdin !== null && typeof options.stdin === 'object' && !(options.stdin instanceof Uint8Array))
+    void pump(ends.stdin, options.stdin);
   const exit = await exited;
   if (timer !== null) clearTimeout(timer);
   options.signal?.removeEventListener('abort', abort);
@@ -104,16 +104,14 @@ function collectRefusal(child: ChildProcess): Promise<string> {
   });
 }
 
-function feed(stdin: Socket, source: ExecOptions['stdin']): void {
-  // A program that reads no further is no error.
-  stdin.on('error', () => stdin.destroy());
-  if (source === undefined || source === 'closed') stdin.end();
-  else if (source instanceof Uint8Array) stdin.end(source);
-  else void pump(stdin, source);
+function isSource(stdin: ExecOptions['stdin']): stdin is AsyncIterable<Uint8Array> {
+  return typeof stdin === 'object' && !(stdin instanceof Uint8Array);
 }
 
 async function pump(stdin: Socket, source: AsyncIterable<Uint8Array>): Promise<void> {
   const closed = new Promise<void>((resolve) => stdin.once('close', () => resolve()));
+  // A program that reads no further is no error.
+  stdin.on('error', () => stdin.destroy());
   const iterator = source[Symbol.asyncIterator]();
   try {
     for (;;) {
