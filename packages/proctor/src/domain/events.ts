@@ -4,6 +4,8 @@ import { canonicalJson, canonicalString, type Hash } from './canonical-json.ts';
 import { EnvironmentSpecSchema } from './environment.ts';
 import { ATTRIBUTIONS, FIRMNESS, GRADING_FAILURE_REASONS } from './verdict.ts';
 
+/** Any JSON. That it is no more than JSON is seen when it is sealed; z.json() would look twice, at four times the cost. */
+const json = z.custom<z.core.util.JSONType>((value) => value !== undefined);
 const blob = z.strictObject({ sha256: z.string(), bytes: z.int() });
 /** Output kept as a blob: head and tail when it was larger than the bound. */
 const output = z.strictObject({ sha256: z.string(), bytes: z.int(), total_bytes: z.int(), cut: z.boolean() });
@@ -130,9 +132,9 @@ export const EVENT_DATA = {
   'agent.message': z.strictObject({ text: z.string() }),
   'agent.thinking': z.strictObject({ text: z.string() }),
   'agent.plan': z.strictObject({ text: z.string() }),
-  'agent.tool_use': z.strictObject({ id: z.string(), name: z.string(), input: z.json() }),
+  'agent.tool_use': z.strictObject({ id: z.string(), name: z.string(), input: json }),
   'agent.tool_result': z.strictObject({ id: z.string(), text: z.string(), is_error: z.boolean() }),
-  'agent.reported_usage': z.strictObject({ usage: z.json() }),
+  'agent.reported_usage': z.strictObject({ usage: json }),
   'agent.output': z.strictObject({ stream: z.enum(['stdout', 'stderr']), text: z.string() }),
   'model.request': z.looseObject({}),
   'usage.recorded': z.strictObject({
@@ -276,28 +278,14 @@ export function sealText(
   place: { seq: number; id: string; prev: string },
   hash: Hash,
 ): EventRow {
-  const row: EventRow = {
-    seq: place.seq,
-    id: place.id,
-    type: draft.type,
-    at: draft.at.toWellFormed(),
-    run_id: draft.run_id === undefined ? null : draft.run_id.toWellFormed(),
-    author: draft.author.toWellFormed(),
-    data_sha256: draft.data_sha256,
-    prev: place.prev,
-    hash: '',
-    data: draft.data,
-  };
-  row.hash = hash(headText(row));
-  return row;
-}
-
-/** Canonical JSON of what `hash` covers, spelled out because it is written for every event. */
-function headText(row: EventRow): string {
-  const runId = row.run_id === null ? 'null' : canonicalString(row.run_id);
-  const people = `{"at":${canonicalString(row.at)},"author":${canonicalString(row.author)}`;
-  const links = `"data_sha256":${canonicalString(row.data_sha256)},"id":${canonicalString(row.id)},"prev":${canonicalString(row.prev)}`;
-  return `${people},${links},"run_id":${runId},"seq":${canonicalJson(row.seq)},"type":${canonicalString(row.type)}}`;
+  const { type, at, data, data_sha256 } = draft;
+  const { seq, id, prev } = place;
+  const run_id = draft.run_id === undefined ? null : draft.run_id.toWellFormed();
+  const author = draft.author.toWellFormed();
+  const written = { author: canonicalString(author), runId: run_id === null ? 'null' : canonicalString(run_id) };
+  // Times, types, ids and digests hold nothing that JSON escapes; ChainCheck, which reads what anyone may have written, quotes them properly.
+  const head = `{"at":"${at}","author":${written.author},"data_sha256":"${data_sha256}","id":"${id}","prev":"${prev}","run_id":${written.runId},"seq":${seq},"type":"${type}"}`;
+  return { seq, id, type, at, run_id, author, data_sha256, prev, hash: hash(head), data };
 }
 
 export type ChainFault = { seq: number; kind: 'gap' | 'broken_link' | 'wrong_hash' | 'wrong_data'; detail: string };
@@ -329,4 +317,9 @@ export class ChainCheck {
     this.#seq = row.seq;
     this.#prev = row.hash;
   }
+}
+
+/** Canonical JSON of what `hash` covers. */
+function headText({ seq, id, type, at, run_id, author, data_sha256, prev }: EventRow): string {
+  return canonicalJson({ seq, id, type, at, run_id, author, data_sha256, prev });
 }
