@@ -63,6 +63,7 @@ export async function evalExperiment(client: Client, options: ExperimentOptions)
   const admitted = await admitAll(client, options, lanes, environment);
   if (admitted.tasks.length === 0) throw new AppError('no_tasks', `no task is left to run in ${options.tasksArgument}: check the path and the filters`, { details: { refused: admitted.refused } });
   const name = await experimentName(client, options, environment);
+  await refuseWhileRunning(client, name);
   const earlier = await client.call('sessions.summaries', { experiment: name });
   const trials = expand(options, admitted.tasks, lanes, environment, earlier);
   const planned = planTrials(trials, options);
@@ -88,6 +89,13 @@ export async function evalExperiment(client: Client, options: ExperimentOptions)
       interrupted: options.signal.aborted,
     },
   };
+}
+
+/** Two drivers of one experiment would run its trials twice. */
+async function refuseWhileRunning(client: Client, name: string): Promise<void> {
+  const running = (await client.call('sessions.list', { experiment: name })).find((one) => one.owner !== null && one.status !== 'closed');
+  if (running === undefined) return;
+  throw new AppError('conflict', `experiment ${name} is being run by another process (Session ${running.id}): wait for it, or give this run its own name with --experiment`, { details: { experiment: name, session: running.id } });
 }
 
 /** Attempts of the same trial before the one that counts. */

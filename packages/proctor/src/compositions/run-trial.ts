@@ -27,14 +27,17 @@ export async function runTrial(client: Client, trial: Trial, options: TrialOptio
   const interrupt = () => {
     client.call('sessions.post_event', { session_id: id, type: 'user.interrupt', data: { reason: 'the experiment was stopped' } }).catch(() => {});
   };
+  const unwatch = client.onPhase((session, phase) => {
+    if (session === id) options.onPhase(phase, null);
+  });
   try {
     await client.call('sessions.post_event', { session_id: id, type: 'user.define_outcome', data: { description: task.instruction, ...task.verifierSettings, max_iterations: task.maxIterations, deliverables: task.deliverables, feedback: options.feedback } });
-    options.onPhase('provision', null);
     await client.call('sessions.post_event', { session_id: id, type: 'user.message', data: { content: [{ type: 'text', text: task.instruction }] } });
     if (options.signal.aborted) interrupt();
     else options.signal.addEventListener('abort', interrupt, { once: true });
     await followToSettlement(client, id, options);
   } finally {
+    unwatch();
     options.signal.removeEventListener('abort', interrupt);
     await client.call('sessions.close', { session_id: id });
   }

@@ -32,10 +32,14 @@ export type Evaluation = {
   signal: AbortSignal;
 };
 
+/** `evidence` = the seq of each verifier.completed, as they become durable. */
+type Evaluating = Evaluation & { evidence: Promise<number>[] };
+
 export type Evaluated = { judgement: Judgement; feedback: string };
 
 /** One evaluation of the work as it stands, from what the agent left alive to the recorded verdict. */
-export async function evaluate(parts: EngineParts, evaluation: Evaluation): Promise<Evaluated> {
+export async function evaluate(parts: EngineParts, asked: Evaluation): Promise<Evaluated> {
+  const evaluation: Evaluating = { ...asked, evidence: [] };
   const { lease, log, contract, outcomeId, iteration } = evaluation;
   const start = parts.clock.elapsed();
   const about = { outcome_id: outcomeId, iteration };
@@ -99,7 +103,7 @@ async function takeSnapshot(lease: SandboxLease): Promise<Taken> {
 
 type First = { alive: readonly LeftProcess[]; left: readonly LeftProcess[]; snapshot: Snapshot | null; isolated: boolean };
 
-async function firstVerification(parts: EngineParts, evaluation: Evaluation, first: First): Promise<Verified> {
+async function firstVerification(parts: EngineParts, evaluation: Evaluating, first: First): Promise<Verified> {
   const { lease } = evaluation;
   started(evaluation, 'first', first.isolated ? 'isolated' : 'in_place', first.left);
   if (!first.isolated || first.snapshot === null || lease.openVerifier === undefined) {
@@ -116,7 +120,7 @@ async function firstVerification(parts: EngineParts, evaluation: Evaluation, fir
   }
 }
 
-async function secondVerification(parts: EngineParts, evaluation: Evaluation, taken: Taken | null): Promise<SecondVerification> {
+async function secondVerification(parts: EngineParts, evaluation: Evaluating, taken: Taken | null): Promise<SecondVerification> {
   const { lease } = evaluation;
   const snapshot = taken?.snapshot ?? null;
   if (snapshot === null || lease.openVerifier === undefined) return { kind: 'not_made', reason: taken?.reason ?? 'there was no snapshot from before the verification' };
@@ -152,7 +156,7 @@ function started(evaluation: Evaluation, pass: 'first' | 'second', place: 'in_pl
   ]);
 }
 
-function completed(evaluation: Evaluation, pass: 'first' | 'second', verified: Verified): Verified {
+function completed(evaluation: Evaluating, pass: 'first' | 'second', verified: Verified): Verified {
   const { log, outcomeId, iteration } = evaluation;
   const reading = verified.reading;
   const data: EventData<'verifier.completed'> = {
@@ -170,14 +174,14 @@ function completed(evaluation: Evaluation, pass: 'first' | 'second', verified: V
     failure_detail: reading.kind === 'unreadable' ? reading.detail : null,
     tests: verified.tests,
   };
-  log.write([log.draft('verifier.completed', data, { author: 'engine' })]);
+  evaluation.evidence.push(log.append([log.draft('verifier.completed', data, { author: 'engine' })]).then((rows) => rows[0]?.seq ?? 0));
   if (reading.kind === 'reward') for (const message of reading.warnings) log.write([log.draft('warning', { code: 'reward_note', message, outcome_id: outcomeId, iteration }, { author: 'engine' })]);
   return verified;
 }
 
 type Facts = { judgement: Judgement; first: Verified; second: SecondVerification; alive: readonly LeftProcess[]; isolated: boolean; start: number };
 
-async function record(parts: EngineParts, evaluation: Evaluation, facts: Facts): Promise<Evaluated> {
+async function record(parts: EngineParts, evaluation: Evaluating, facts: Facts): Promise<Evaluated> {
   const { log, contract, lease, outcomeId, iteration } = evaluation;
   const { judgement, first } = facts;
   const feedback = composeFeedback({ level: evaluation.feedback, verdict: judgement.verdict, reading: first.reading, threshold: contract.pass_threshold, tests: first.tests, log: first.outputTail });
@@ -204,7 +208,7 @@ async function record(parts: EngineParts, evaluation: Evaluation, facts: Facts):
         attribution: judgement.attribution,
         feedback,
         duration_ms: Math.round(parts.clock.elapsed() - facts.start),
-        evidence: [],
+        evidence: await Promise.all(evaluation.evidence),
       },
       { author: 'engine' },
     ),

@@ -26,6 +26,19 @@ type Outcome = { id: string; definition: Definition; contract: VerifierContract;
 /** Takes room on this host before a sandbox is made, and gives it back. */
 export type HostRoom = { take(need: { cpus: number | null; memoryMb: number | null }, signal: AbortSignal): Promise<() => void> };
 
+export type SessionPhase = 'admission' | 'image' | 'provision' | 'agent_setup';
+
+export type LiveSessionParts = {
+  parts: EngineParts;
+  id: string;
+  log: SessionLog;
+  frozen: Frozen;
+  content: TreeContent;
+  room: HostRoom;
+  /** Hints for people who watch. */
+  onPhase(phase: SessionPhase): void;
+};
+
 /** One Session while this process is its writer: takes a client's events, does the work, and records what happened. */
 export class LiveSession {
   readonly id: string;
@@ -34,6 +47,7 @@ export class LiveSession {
   #frozen: Frozen;
   #content: TreeContent;
   #room: HostRoom;
+  #onPhase: (phase: SessionPhase) => void;
   #outcome: Outcome | null = null;
   #provisioned: Provisioned | null = null;
   #agent: Agent | null = null;
@@ -43,13 +57,14 @@ export class LiveSession {
   #work: Promise<void> | null = null;
   #closed: Promise<void> | null = null;
 
-  constructor(parts: EngineParts, id: string, log: SessionLog, frozen: Frozen, content: TreeContent, room: HostRoom) {
-    this.#parts = parts;
-    this.id = id;
-    this.#log = log;
-    this.#frozen = frozen;
-    this.#content = content;
-    this.#room = room;
+  constructor(given: LiveSessionParts) {
+    this.#parts = given.parts;
+    this.id = given.id;
+    this.#log = given.log;
+    this.#frozen = given.frozen;
+    this.#content = given.content;
+    this.#room = given.room;
+    this.#onPhase = given.onPhase;
   }
 
   /** Appends one `user.*` event under its rules; resolves when it is durable. The work it starts goes on after that. */
@@ -167,6 +182,7 @@ export class LiveSession {
     if (this.#provisioned !== null) return this.#provisioned;
     const { ask, agent, task } = this.#frozen;
     const signal = this.#interrupt.signal;
+    this.#onPhase('admission');
     this.#release ??= await this.#room.take({ cpus: ask.cpus, memoryMb: ask.memoryMb }, signal).catch((cause) => {
       throw new EnvironmentFailure('provision', 'cancelled', 'interrupted', 'interrupted while waiting for room on this host', { cause });
     });
@@ -174,7 +190,7 @@ export class LiveSession {
     this.#agent = await kind.make(agent.spec, { task, hostEnvironment: this.#parts.hostEnvironment, filesFor: (digest) => this.#parts.agentFiles(digest) });
     this.#redaction = createRedaction(this.#agent.redact);
     const labels = { store: this.#parts.store.id, owner: this.#parts.owner, session: this.id, expiresAt: new Date(this.#parts.clock.now().getTime() + 48 * 3_600_000).toISOString() };
-    const made = await provision(this.#parts, { frozen: this.#frozen, agent: this.#agent, agentDigest: agent.digest, content: this.#content, labels, signal, onPhase: () => {} });
+    const made = await provision(this.#parts, { frozen: this.#frozen, agent: this.#agent, agentDigest: agent.digest, content: this.#content, labels, signal, onPhase: this.#onPhase });
     this.#provisioned = made;
     const { facts } = made.lease;
     const buildLog = made.buildLog === null ? null : await this.#keepText(made.buildLog);

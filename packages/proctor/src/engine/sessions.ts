@@ -6,7 +6,7 @@ import { TreeContent } from '../system/tree-content.ts';
 import { admit, captureRoots } from './admission.ts';
 import type { Frozen } from './frozen.ts';
 import { createHostRoom } from './host-room.ts';
-import { type HostRoom, LiveSession } from './live-session.ts';
+import { type HostRoom, LiveSession, type SessionPhase } from './live-session.ts';
 import type { EngineParts } from './parts.ts';
 import { SessionLog } from './session-log.ts';
 
@@ -25,6 +25,7 @@ export class Sessions {
   #live = new Map<string, LiveSession>();
   #content = new TreeContent();
   #room: HostRoom;
+  #listeners = new Set<(sessionId: string, phase: SessionPhase) => void>();
 
   constructor(parts: EngineParts) {
     this.#parts = parts;
@@ -74,7 +75,10 @@ export class Sessions {
       { id, owner: parts.owner, experiment: wanted.experiment?.name ?? null, trial: wanted.experiment?.trial ?? null, lane: wanted.experiment?.lane ?? null, taskName: task?.name ?? null, createdAt },
       [{ type: 'session.created', at: createdAt, author: parts.author, data }],
     );
-    const session = new LiveSession(parts, id, new SessionLog(writer, parts.clock), frozen, this.#content, this.#room);
+    const onPhase = (phase: SessionPhase) => {
+      for (const listener of this.#listeners) listener(id, phase);
+    };
+    const session = new LiveSession({ parts, id, log: new SessionLog(writer, parts.clock), frozen, content: this.#content, room: this.#room, onPhase });
     this.#live.set(id, session);
     return session;
   }
@@ -84,6 +88,11 @@ export class Sessions {
     const session = this.#live.get(id);
     if (session === undefined) throw new AppError('not_found', `Session ${id} is not driven by this process: only the client that started it can post to it`);
     return session;
+  }
+
+  onPhase(listener: (sessionId: string, phase: SessionPhase) => void): () => void {
+    this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
   }
 
   find(id: string): LiveSession | null {

@@ -25,6 +25,7 @@ export function createOperations(parts: OperationParts): Client {
       return answer(parsed.data);
     },
     follow: (sessionId, options) => followLive(parts, sessionId, options),
+    onPhase: (listener) => parts.sessions.onPhase(listener),
     blob: (sha256) => parts.store.blob(sha256),
   };
 }

@@ -85,17 +85,17 @@ export async function collect(tar: AsyncIterable<Uint8Array>): Promise<Uint8Arra
 
 async function fill(tar: Pack, entries: Iterable<TarEntry> | AsyncIterable<TarEntry>): Promise<void> {
   for await (const entry of entries) {
-    if (entry.type === 'directory') await added(tar, { name: entry.path, mode: entry.mode ?? 0o755, type: 'directory', mtime: EPOCH });
-    else if (entry.type === 'symlink') await added(tar, { name: entry.path, type: 'symlink', linkname: entry.link, mtime: EPOCH });
+    if (entry.type === 'directory') await added(tar, { name: entry.path, mode: entry.mode ?? 0o755, type: 'directory', mtime: PACKED_AT });
+    else if (entry.type === 'symlink') await added(tar, { name: entry.path, type: 'symlink', linkname: entry.link, mtime: PACKED_AT });
     else if ('content' in entry)
-      await added(tar, { name: entry.path, mode: entry.mode ?? 0o644, mtime: EPOCH }, Buffer.from(entry.content));
+      await added(tar, { name: entry.path, mode: entry.mode ?? 0o644, mtime: PACKED_AT }, Buffer.from(entry.content));
     else await streamed(tar, entry);
   }
   tar.finalize();
 }
 
-/** Archives of the same content have the same bytes. */
-const EPOCH = new Date(0);
+/** Archives of the same content have the same bytes. Not the epoch: zip knows no time before 1980. */
+const PACKED_AT = new Date(Date.UTC(2020, 0, 1));
 
 function added(tar: Pack, header: Partial<Header> & { name: string }, content?: Buffer): Promise<void> {
   return new Promise((resolve, reject) => {
@@ -104,7 +104,7 @@ function added(tar: Pack, header: Partial<Header> & { name: string }, content?: 
 }
 
 async function streamed(tar: Pack, entry: { path: string; file: string; bytes: number; mode?: number }): Promise<void> {
-  const sink = tar.entry({ name: entry.path, mode: entry.mode ?? 0o644, size: entry.bytes, mtime: EPOCH });
+  const sink = tar.entry({ name: entry.path, mode: entry.mode ?? 0o644, size: entry.bytes, mtime: PACKED_AT });
   await pipeline(createReadStream(entry.file), sink);
 }
 
