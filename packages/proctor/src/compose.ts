@@ -8,6 +8,9 @@ import type { Client } from './api/client.ts';
 import type { Hash } from './domain/canonical-json.ts';
 import { AppError } from './domain/errors.ts';
 import { REWARD_FORMATS } from './domain/reward-formats/index.ts';
+import { makeReport, type ReportInput } from './domain/report.ts';
+import { seededRandom } from './domain/statistics-random.ts';
+import type { SessionSummary } from './domain/summary.ts';
 import { createProviderChoice } from './engine/choose-provider.ts';
 import { type Janitor, startJanitor } from './engine/janitor.ts';
 import type { EngineParts } from './engine/parts.ts';
@@ -15,6 +18,7 @@ import { sweep, type Swept } from './engine/recovery.ts';
 import { Sessions } from './engine/sessions.ts';
 import { createCapabilities } from './operations/capabilities.ts';
 import { createOperations } from './operations/index.ts';
+import { REPORT_FORMATS } from './report-formats/index.ts';
 import type { SandboxProvider } from './sandbox.ts';
 import { SANDBOXES } from './sandboxes/index.ts';
 import { STORES } from './stores/index.ts';
@@ -73,6 +77,10 @@ export async function compose(config: Config): Promise<Composed> {
       return parsed !== null && isAlive(parsed);
     },
     author: `local:${os.userInfo().uid}`,
+    diskWatermarkBytes: watermark(environment.PROCTOR_DISK_WATERMARK_MB),
+    mountsDirectory: path.join(home, 'mounts'),
+    renderReport: (format, title, summary) =>
+      REPORT_FORMATS[format].render(makeReport(ofOneSession(title, summary), { random: seededRandom(1) }), { color: false, columns: 100, timeZone: 'utc' }),
     host: { cpus: os.availableParallelism(), memoryMb: Math.floor(os.totalmem() / 1_048_576) },
   };
   const sessions = new Sessions(engine);
@@ -99,6 +107,17 @@ export async function compose(config: Config): Promise<Composed> {
       janitor?.dismiss();
     },
   };
+}
+
+function ofOneSession(title: string, summary: SessionSummary): ReportInput {
+  return { title, experiment: summary.experiment, generated_at: new Date().toISOString(), sessions: [summary], refused: [], planned_trials: null, accept_retries: false, interrupted: false };
+}
+
+/** MiB; 512 unless set. Errors: invalid_configuration. */
+function watermark(text: string | undefined): number {
+  const megabytes = text === undefined ? 512 : Number(text);
+  if (!Number.isFinite(megabytes) || megabytes < 0) throw new AppError('invalid_configuration', `PROCTOR_DISK_WATERMARK_MB: expected a number of MiB, found ${JSON.stringify(text)}`);
+  return megabytes * 1_048_576;
 }
 
 export const sha256: Hash = (content) => createHash('sha256').update(content).digest('hex');

@@ -22,7 +22,7 @@ export type SessionListing = {
 /** One thing kept of a Session: a deliverable, a verifier's log or file, a process's output, the working directory's diff. */
 export type SessionFile = {
   path: string;
-  kind: 'deliverable' | 'verifier' | 'output' | 'diff' | 'log';
+  kind: 'deliverable' | 'verifier' | 'output' | 'diff' | 'log' | 'report';
   state: 'kept' | 'missing' | 'refused' | 'not_retained';
   bytes: number | null;
   sha256: string | null;

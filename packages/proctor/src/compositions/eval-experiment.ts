@@ -85,6 +85,8 @@ export async function evalExperiment(client: Client, options: ExperimentOptions)
       sessions: mined,
       refused: [...options.refused, ...admitted.refused],
       planned_trials: planned.run.length + planned.reuse.length,
+      plan: planned.plan.map(({ task, lane, repetition }) => ({ task, lane, repetition })),
+      repetitions: options.repeat,
       accept_retries: options.acceptRetries,
       interrupted: options.signal.aborted,
     },

@@ -1,3 +1,4 @@
+import { seededRandom } from '../domain/statistics-random.ts';
 import type { SessionSummary } from '../domain/summary.ts';
 import type { ExperimentOptions, ExperimentPlan } from './eval-experiment.ts';
 import { matchesGlob } from './glob.ts';
@@ -54,16 +55,10 @@ function ordered(trials: Trial[], options: Pick<ExperimentOptions, 'shuffleSeed'
   return trials.filter((trial) => place.has(trial.task.name)).sort((left, right) => (place.get(left.task.name) ?? 0) - (place.get(right.task.name) ?? 0) || left.repetition - right.repetition);
 }
 
-/** Fisher-Yates with a small seeded generator (mulberry32): the same seed, the same order, everywhere. */
+/** Fisher-Yates: the same seed, the same order, everywhere. */
 function shuffled<T>(items: readonly T[], seed: number): T[] {
+  const random = seededRandom(seed);
   const result = [...items];
-  let state = seed >>> 0;
-  const random = () => {
-    state = (state + 0x6d2b79f5) >>> 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
-  };
   for (let at = result.length - 1; at > 0; at -= 1) {
     const other = Math.floor(random() * (at + 1));
     [result[at], result[other]] = [result[other] as T, result[at] as T];

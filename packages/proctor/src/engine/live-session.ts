@@ -297,8 +297,21 @@ export class LiveSession {
     this.#outcome = null;
     await this.#log.append([
       this.#log.draft('outcome.settled', { outcome_id: outcome.id, result, reason, iterations: evaluations, reward, attribution }, ENGINE),
-      this.#log.draft('session.status', { status: 'idle', stop_reason: result === 'failed' ? 'error' : 'end_turn' }, ENGINE),
     ]);
+    if (outcome.definition.report !== undefined) await this.#renderReports(outcome.id, outcome.definition.report);
+    await this.#idle(result === 'failed' ? 'error' : 'end_turn');
+  }
+
+  /** What the definition asked to be rendered; it never touches the verdict. */
+  async #renderReports(outcomeId: string, wanted: NonNullable<Definition['report']>): Promise<void> {
+    const { store, renderReport } = this.#parts;
+    for await (const [summary] of store.summaries({ ids: [this.id] })) {
+      if (summary === undefined) continue;
+      for (const format of wanted.formats) {
+        const blob = await store.putBlob(Buffer.from(renderReport(format, wanted.title ?? this.id, summary)));
+        this.#log.write([this.#log.draft('deliverable.captured', { outcome_id: outcomeId, path: `report.${format}`, state: 'kept', kind: 'report', bytes: blob.bytes, sha256: blob.sha256, mode: null }, ENGINE)]);
+      }
+    }
   }
 
   async #idle(reason: 'end_turn' | 'error'): Promise<void> {

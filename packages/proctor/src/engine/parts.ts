@@ -3,6 +3,7 @@ import type { Hash } from '../domain/canonical-json.ts';
 import type { EnvironmentSpec } from '../domain/environment.ts';
 import type { RewardFormat } from '../grader.ts';
 import type { SandboxAbilities, SandboxProvider } from '../sandbox.ts';
+import type { SessionSummary } from '../domain/summary.ts';
 import type { Store } from '../store.ts';
 
 /** What the engine is given; it constructs none of it. */
@@ -27,6 +28,11 @@ export type EngineParts = {
   /** Who posts: `local:<uid>`. */
   author: string;
   host: { cpus: number; memoryMb: number };
+  /** Free space below which no sandbox is made. */
+  diskWatermarkBytes: number;
+  /** Where mounted blobs lie as host files. */
+  mountsDirectory: string;
+  renderReport(format: 'json' | 'markdown' | 'junit', title: string, summary: SessionSummary): string;
 };
 
 export type ChosenProvider = { name: string; provider: SandboxProvider; abilities: SandboxAbilities };

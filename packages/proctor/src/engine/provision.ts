@@ -1,10 +1,12 @@
 import type { Agent } from '../agent.ts';
 import { AppError, messageOf } from '../domain/errors.ts';
-import type { PreparedImage, SandboxLabels, SandboxLease } from '../sandbox.ts';
+import type { PreparedImage, SandboxLabels, SandboxLease, SandboxSpec } from '../sandbox.ts';
 import { collect, packEntries, type TarEntry } from '../system/tar.ts';
 import type { TreeContent } from '../system/tree-content.ts';
+import { requireDiskSpace } from './disk.ts';
 import { EnvironmentFailure, type Frozen } from './frozen.ts';
 import { waitUntilHealthy } from './healthcheck.ts';
+import { materializeMounts } from './mounts.ts';
 import { OutputKeeper } from './output-keeper.ts';
 import type { EngineParts } from './parts.ts';
 import { placedArgv, placeVariables } from './places.ts';
@@ -29,6 +31,8 @@ export type ProvisionOptions = { frozen: Frozen; agent: Agent; agentDigest: stri
 /** Image, sandbox, files, health and agent setup, each under its own clock. What fails here is never a score: EnvironmentFailure says whose it is. */
 export async function provision(parts: EngineParts, options: ProvisionOptions): Promise<Provisioned> {
   const { frozen, agent, signal } = options;
+  await requireDiskSpace(parts.store.home, parts.diskWatermarkBytes);
+  const mounts = await atPhase('provision', () => materializeMounts(parts.store, frozen.mounts, parts.mountsDirectory));
   const { provider } = frozen.chosen;
   const limits = frozen.task?.limits;
   const prepared = await prepareImage(parts, options);
@@ -36,7 +40,7 @@ export async function provision(parts: EngineParts, options: ProvisionOptions): 
   const kept = setupKey === null ? null : ((await provider.kept?.(setupKey)) ?? null);
   options.onPhase('provision');
   const start = parts.clock.elapsed();
-  const lease = await openLease(options, kept ?? prepared);
+  const lease = await openLease(options, kept ?? prepared, mounts);
   try {
     const workdir = lease.facts.workdir;
     await atPhase('upload', () => uploadInitialFiles(lease, options, workdir, kept !== null));
@@ -73,7 +77,7 @@ async function prepareImage(parts: EngineParts, options: ProvisionOptions): Prom
   }
 }
 
-async function openLease(options: ProvisionOptions, prepared: PreparedImage | null): Promise<SandboxLease> {
+async function openLease(options: ProvisionOptions, prepared: PreparedImage | null, mounts: SandboxSpec['mounts']): Promise<SandboxLease> {
   const { frozen, signal } = options;
   const { ask } = frozen;
   try {
@@ -90,7 +94,7 @@ async function openLease(options: ProvisionOptions, prepared: PreparedImage | nu
         gpus: ask.gpus,
         pids: ask.pids,
         network: ask.network,
-        mounts: [],
+        mounts,
         labels: options.labels,
       },
       signal,

@@ -7,6 +7,7 @@ import { admit, captureRoots } from './admission.ts';
 import type { Frozen } from './frozen.ts';
 import { createHostRoom } from './host-room.ts';
 import { type HostRoom, LiveSession, type SessionPhase } from './live-session.ts';
+import { checkMounts } from './mounts.ts';
 import type { EngineParts } from './parts.ts';
 import { SessionLog } from './session-log.ts';
 
@@ -16,6 +17,7 @@ export type NewLiveSession = {
   task: { task: Task; blob: string } | null;
   title?: string;
   metadata?: Record<string, string>;
+  mounts?: { path: string; sha256: string }[];
   experiment: { name: string; lane: string; repetition: number; attempt: number; trial: string } | null;
 };
 
@@ -43,7 +45,9 @@ export class Sessions {
 
   async create(wanted: NewLiveSession): Promise<LiveSession> {
     const parts = this.#parts;
-    const frozen = await this.admit(wanted.agent, wanted.environment, wanted.task?.task ?? null);
+    const mounts = wanted.mounts ?? [];
+    await checkMounts(parts.store, mounts);
+    const frozen = { ...(await this.admit(wanted.agent, wanted.environment, wanted.task?.task ?? null)), mounts };
     const id = parts.newId('sesn');
     const createdAt = parts.clock.now().toISOString();
     const task = wanted.task?.task ?? null;

@@ -8,6 +8,7 @@ const BUILT: Record<string, string> = {
   image_build: 'building a task image from its Dockerfile',
   verifier_grader: "the task's own hidden check decides",
   outcome_revision: 'more than one attempt in the same Session',
+  session_mounts: 'read-only blobs mounted into a Session',
   deliverables: 'files kept at settlement',
   agent_modules: 'agents as modules and folders',
   reports: 'terminal, JSON, Markdown and JUnit reports',
@@ -32,7 +33,6 @@ const ABSENT: Record<string, string> = {
   datasets: 'registered, versioned datasets',
   automations: 'graphs of agents',
   server: 'HTTP, SSE and MCP doors',
-  session_mounts: 'read-only blobs mounted into a Session',
   regrade: 'verifying a finished Session again',
 };
 

@@ -43,7 +43,7 @@ function filesOf(row: EventRow, data: never, run: number): SessionFile[] {
     case 'deliverable.captured': {
       const one = data as EventData<'deliverable.captured'>;
       const isDiff = one.kind === 'diff';
-      return [{ path: isDiff ? 'workdir.diff' : one.path, kind: isDiff ? 'diff' : 'deliverable', state: one.state, bytes: one.bytes, sha256: one.sha256, seq: row.seq, reason: one.reason ?? null }];
+      return [{ path: isDiff ? 'workdir.diff' : one.path, kind: isDiff ? 'diff' : one.kind === 'report' ? 'report' : 'deliverable', state: one.state, bytes: one.bytes, sha256: one.sha256, seq: row.seq, reason: one.reason ?? null }];
     }
     default:
       return [];

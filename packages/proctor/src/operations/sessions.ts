@@ -49,7 +49,6 @@ export function sessionOperations(parts: OperationParts) {
     },
     'sessions.create': async (input: ParsedInput<'sessions.create'>): Promise<{ id: string }> => {
       if (input.budget !== undefined) capabilities.require('budgets');
-      if ((input.mounts ?? []).length > 0) capabilities.require('session_mounts');
       if (input.regrades !== undefined) capabilities.require('regrade');
       const task = input.task === undefined ? null : { task: await loadTask(input.task), blob: input.task };
       const session = await sessions.create({
@@ -58,6 +57,7 @@ export function sessionOperations(parts: OperationParts) {
         task,
         title: input.title,
         metadata: input.metadata,
+        mounts: input.mounts,
         experiment: input.experiment ?? null,
       });
       return { id: session.id };
