@@ -1,9 +1,17 @@
 import { z } from 'zod';
 import type { Change } from '../../sandbox.ts';
 import type { EngineClient } from './engine.ts';
+import { layerChanges, OverlaySchema } from './upper-layer.ts';
 
 /** What differs from the image. A directory is listed by the engine whenever something in it changed: only one that is new or gone says anything. */
 export async function containerChanges(engine: EngineClient, containerId: string): Promise<Change[]> {
+  const overlay = OverlaySchema.safeParse(await engine.read(z.unknown(), 'GET', `/containers/${containerId}/json`));
+  const quick = overlay.success ? layerChanges(overlay.data.GraphDriver.Data) : null;
+  if (quick !== null) return quick;
+  return await reportedChanges(engine, containerId);
+}
+
+async function reportedChanges(engine: EngineClient, containerId: string): Promise<Change[]> {
   const reported = await engine.read(ChangesSchema, 'GET', `/containers/${containerId}/changes`);
   const parents = new Set((reported ?? []).map((one) => one.Path.slice(0, one.Path.lastIndexOf('/')) || '/'));
   return (reported ?? [])
