@@ -37,7 +37,7 @@ export function laneReport(lane: string, trials: Trials, options: IntervalOption
       refused,
     },
     scored: rate(countByTask(scored), options),
-    all: rate(everyTrial(sessions, missing, trials), options),
+    all: rate(everyTrial(sessions, missing, trials), { ...options, draws: 0 }),
     pass_at_k: passAt(countByTask(scored)),
     infrastructure: { failures: infrastructure, of: sessions.length, share, flagged: (share ?? 0) > MUCH_INFRASTRUCTURE },
     isolation_none: sessions.some((session) => session.isolation === 'none'),

@@ -34,10 +34,19 @@ export function normalQuantile(p: number): number {
   return q < 0 ? -value : value;
 }
 
-/** P(Bin(n, ½) ≤ k), by logarithms: no overflow for large n. */
+/** P(Bin(n, ½) ≤ k): exact products while ½ⁿ is a double, logarithms beyond. */
 export function binomialHalfAtMost(k: number, n: number): number {
+  const last = Math.min(k, n);
   let sum = 0;
-  for (let i = 0; i <= Math.min(k, n); i += 1) sum += Math.exp(logChoose(n, i) - n * Math.LN2);
+  if (n <= 1000) {
+    let term = 0.5 ** n;
+    for (let i = 0; i <= last; i += 1) {
+      sum += term;
+      term *= (n - i) / (i + 1);
+    }
+  } else {
+    for (let i = 0; i <= last; i += 1) sum += Math.exp(logChoose(n, i) - n * Math.LN2);
+  }
   return Math.min(1, sum);
 }
 

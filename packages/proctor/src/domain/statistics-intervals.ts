@@ -19,6 +19,7 @@ export type RateInterval = Bounds & {
   bootstrap: (Bounds & { draws: number }) | null;
 };
 
+/** `draws` 0 leaves the cross-check out. */
 export type IntervalOptions = { level: number; draws: number; random: Random };
 
 /** Fewer tasks than this cannot carry a clustered standard error. */
@@ -34,7 +35,7 @@ export function rateInterval(counts: readonly TaskCount[], { level, draws, rando
   if (tasks.every((task) => task.n === 1)) return { ...base, ...wilson(rate, trials, level), method: 'wilson' };
   if (tasks.length === 1) return { ...base, ...wilson(rate, trials, level), method: 'wilson', mark: 'this task only' };
 
-  const bootstrap = { ...bootstrapRate(tasks, { level, draws, random }), draws };
+  const bootstrap = draws === 0 ? null : { ...bootstrapRate(tasks, { level, draws, random }), draws };
   const error = clusteredStandardError(tasks, { corrected: true });
   if (error === null || error === 0 || tasks.length < FEWEST_CLUSTERS) {
     const estimate = mean(tasks.map((task) => task.c / task.n)) ?? rate;

@@ -1,10 +1,27 @@
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
 import vectors from '../../../../fixtures/statistics/vectors.json' with { type: 'json' };
-import { clusteredStandardError, mean, overTasks, passAtK, passHatK, standardDeviation, standardError, type TaskCount } from './statistics.ts';
+import {
+  clusteredStandardError,
+  mean,
+  overTasks,
+  passAtK,
+  passHatK,
+  standardDeviation,
+  standardError,
+  type TaskCount,
+} from './statistics.ts';
 import { logGamma, normalQuantile, regularizedBeta, tQuantile, tTwoSided } from './statistics-distributions.ts';
 import { bootstrapRate, rateInterval, wilson } from './statistics-intervals.ts';
-import { benjaminiHochberg, fisherExact, holm, mcnemarExact, minimumDetectableDifference, pairedDifference, signFlipTest } from './statistics-paired.ts';
+import {
+  benjaminiHochberg,
+  fisherExact,
+  holm,
+  mcnemarExact,
+  minimumDetectableDifference,
+  pairedDifference,
+  signFlipTest,
+} from './statistics-paired.ts';
 import { seededRandom } from './statistics-random.ts';
 
 const close = (found: number | null, expected: number, tolerance = 1e-9): void => {
@@ -24,15 +41,45 @@ describe('pass@k and pass^k', () => {
   test('k above n is absent, never 1', () => {
     expect(passAtK({ n: 3, c: 0 }, 5)).toBeNull();
     expect(passHatK({ n: 3, c: 3 }, 5)).toBeNull();
-    expect(overTasks([{ n: 5, c: 2 }, { n: 1, c: 1 }], (task) => passAtK(task, 2))).toBeNull();
+    expect(
+      overTasks(
+        [
+          { n: 5, c: 2 },
+          { n: 1, c: 1 },
+        ],
+        (task) => passAtK(task, 2),
+      ),
+    ).toBeNull();
   });
 
   test.each([
-    { tasks: [0, 5, 2].map((c) => ({ n: 5, c })), at: [0.4666666667, 0.5666666667, 0.6333333333, 0.6666666667, 0.6666666667], hat: [0.4666666667, 0.3666666667, 0.3333333333, 0.3333333333, 0.3333333333] },
-    { tasks: [{ n: 5, c: 2 }, { n: 3, c: 1 }, { n: 4, c: 4 }], at: [0.5777777778, 0.7888888889, 0.9666666667], hat: [0.5777777778, 0.3666666667, 0.3333333333] },
+    {
+      tasks: [0, 5, 2].map((c) => ({ n: 5, c })),
+      at: [0.4666666667, 0.5666666667, 0.6333333333, 0.6666666667, 0.6666666667],
+      hat: [0.4666666667, 0.3666666667, 0.3333333333, 0.3333333333, 0.3333333333],
+    },
+    {
+      tasks: [
+        { n: 5, c: 2 },
+        { n: 3, c: 1 },
+        { n: 4, c: 4 },
+      ],
+      at: [0.5777777778, 0.7888888889, 0.9666666667],
+      hat: [0.5777777778, 0.3666666667, 0.3333333333],
+    },
   ])('a suite is the plain mean over tasks', ({ tasks, at, hat }) => {
-    for (const [index, value] of at.entries()) close(overTasks(tasks, (task) => passAtK(task, index + 1)), value, 1e-9);
-    for (const [index, value] of hat.entries()) close(overTasks(tasks, (task) => passHatK(task, index + 1)), value, 1e-9);
+    for (const [index, value] of at.entries())
+      close(
+        overTasks(tasks, (task) => passAtK(task, index + 1)),
+        value,
+        1e-9,
+      );
+    for (const [index, value] of hat.entries())
+      close(
+        overTasks(tasks, (task) => passHatK(task, index + 1)),
+        value,
+        1e-9,
+      );
   });
 
   test('both are probabilities, pass@k grows and pass^k falls with k', () => {
@@ -58,8 +105,16 @@ describe('standard errors', () => {
     close(standardError(scores), suite.se_naive);
     close(clusteredStandardError(tasks, { corrected: false }), suite.se_cluster);
     close(clusteredStandardError(tasks, { corrected: true }), suite.se_cluster_corrected);
-    for (const [k, value] of Object.entries(suite.pass_at)) close(overTasks(tasks, (task) => passAtK(task, Number(k))), value);
-    for (const [k, value] of Object.entries(suite.pass_hat)) close(overTasks(tasks, (task) => passHatK(task, Number(k))), value);
+    for (const [k, value] of Object.entries(suite.pass_at))
+      close(
+        overTasks(tasks, (task) => passAtK(task, Number(k))),
+        value,
+      );
+    for (const [k, value] of Object.entries(suite.pass_hat))
+      close(
+        overTasks(tasks, (task) => passHatK(task, Number(k))),
+        value,
+      );
   });
 
   test('the clustered example gives mean, plain, clustered and corrected error', () => {
@@ -115,7 +170,12 @@ describe('intervals', () => {
     const perfect = Array.from({ length: 20 }, () => ({ n: 5, c: 5 }));
     expect(rateInterval(perfect, options)).toMatchObject({ ...wilson(1, 20), method: 'wilson_over_tasks', mark: 'conservative' });
     const few = [0, 5, 2].map((c) => ({ n: 5, c }));
-    expect(rateInterval(few, options)).toMatchObject({ ...wilson(7 / 15, 3), method: 'wilson_over_tasks', weighting: 'task', mark: 'conservative' });
+    expect(rateInterval(few, options)).toMatchObject({
+      ...wilson(7 / 15, 3),
+      method: 'wilson_over_tasks',
+      weighting: 'task',
+      mark: 'conservative',
+    });
   });
 
   test('one task with repetitions speaks of this task only', () => {
@@ -128,10 +188,16 @@ describe('intervals', () => {
   });
 
   test('the bootstrap draws whole tasks: the spread of three task means', () => {
-    const bounds = bootstrapRate([0, 5, 2].map((c) => ({ n: 5, c })), { level: 0.95, draws: 100_000, random: seededRandom(7) });
+    const bounds = bootstrapRate(
+      [0, 5, 2].map((c) => ({ n: 5, c })),
+      { level: 0.95, draws: 100_000, random: seededRandom(7) },
+    );
     close(bounds.low, 0, 0.14);
     close(bounds.high, 1, 0.14);
-    const single = bootstrapRate([1, 0, 1, 1, 0, 1, 0, 1, 1, 1].map((c) => ({ n: 1, c })), options);
+    const single = bootstrapRate(
+      [1, 0, 1, 1, 0, 1, 0, 1, 1, 1].map((c) => ({ n: 1, c })),
+      options,
+    );
     expect(single).toEqual({ low: 0.4, high: 0.9 + (single.high - 0.9) });
     close(single.high, 0.9, 0.1000001);
   });

@@ -43,14 +43,16 @@ export function pad(text: string, columns: number, side: 'left' | 'right' = 'rig
 
 /** JSON text in which no character acts on a terminal. It parses to the same value. */
 export function terminalJson(json: string): string {
-  return json.replace(UNSAFE, (found) => (found === '\n' ? found : [...found].map(jsonEscape).join('')));
+  return replaceActing(json, (found) => (found === '\n' ? found : jsonEscape(found)));
+}
+
+/** The text with every character that acts on a terminal replaced: for formats that have an escape of their own. */
+export function replaceActing(text: string, replace: (character: string) => string): string {
+  return text.replace(UNSAFE, (found) => [...found].map(replace).join(''));
 }
 
 function quoteUnsafe(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(UNSAFE, (found) => [...found].map(quote).join(''))
-    .replace(STACKED_MARKS, (found) => [...found].slice(0, MOST_MARKS).join(''));
+  return replaceActing(text.toWellFormed(), quote).replace(STACKED_MARKS, (found) => [...found].slice(0, MOST_MARKS).join(''));
 }
 
 function quote(character: string): string {
@@ -64,12 +66,11 @@ function jsonEscape(character: string): string {
 }
 
 /**
- * C0, DEL, C1; soft hyphen; bidi marks, embeddings, overrides and isolates; zero-width characters and joiners; line and paragraph separators;
- * byte order mark; fillers that show nothing; variation selectors, tag characters, interlinear marks and private use, whose width nobody knows.
- * Joiners are quoted too: an emoji that falls apart is readable, a name that looks like another is not.
+ * Control characters (C0, DEL, C1), format characters (bidi marks, embeddings, overrides and isolates, zero-width spaces and joiners, byte order
+ * mark, tags), separators, private use, and everything else that Unicode calls ignorable. Joiners and variation selectors are quoted too: an
+ * emoji that falls apart is readable, a name that looks like another one is not.
  */
-const UNSAFE =
-  /[\u0000-\u001f\u007f-\u009f\u00ad\u034f\u061c\u115f\u1160\u17b4\u17b5\u180b-\u180f\u200b-\u200f\u2028-\u202e\u2060-\u206f\u3164\ufe00-\ufe0f\ufeff\uffa0\ufff0-\ufffb\ue000-\uf8ff]|[\u{1d173}-\u{1d17a}]|[\u{e0000}-\u{e0fff}]|[\u{f0000}-\u{10ffff}]/gu;
+const UNSAFE = /[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Co}\p{DI}]/gu;
 
 /** Marks beyond these climb over the lines above and below. */
 const MOST_MARKS = 3;

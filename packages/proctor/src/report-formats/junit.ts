@@ -2,6 +2,7 @@ import { explainFailure } from '../domain/failure-modes.ts';
 import type { Report } from '../domain/report-schema.ts';
 import { laneOf, taskOf } from '../domain/report-trials.ts';
 import type { SessionSummary } from '../domain/session-summary.ts';
+import { replaceActing } from '../domain/terminal-text.ts';
 import type { ReportFormat } from '../report-format.ts';
 import { rateText } from './wording.ts';
 
@@ -111,22 +112,21 @@ function refusedSuite(report: Report): string {
   return suiteXml('refused', report.generated_at, cases, '');
 }
 
-/** Characters that XML 1.0 does not allow even as references are dropped; those it allows but a terminal acts on become references. */
+/** Characters that XML 1.0 does not allow even as references are replaced; those it allows but a terminal acts on become references. */
 function content(text: string): string {
-  return text
-    .toWellFormed()
-    .replace(FORBIDDEN, '\ufffd')
-    .replaceAll('&', '&amp;')
-    .replaceAll('<', '&lt;')
-    .replaceAll('>', '&gt;')
-    .replace(ACTING, (found) => `&#x${(found.codePointAt(0) ?? 0).toString(16)};`);
+  const escaped = text.toWellFormed().replace(FORBIDDEN, '\ufffd').replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;');
+  return replaceActing(escaped, (found) => (found === '\n' || found === '\t' ? found : reference(found)));
 }
 
 function attribute(text: string): string {
   return content(text)
     .replaceAll('"', '&quot;')
-    .replace(/[\t\n\r]/g, (found) => `&#x${found.charCodeAt(0).toString(16)};`);
+    .replace(/[\t\n]/g, reference);
 }
 
-const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f\ufffe\uffff]/g;
-const ACTING = /[\r\u007f-\u009f\u200b-\u200f\u2028-\u202e\u2060-\u206f\ufeff]/g;
+function reference(character: string): string {
+  return `&#x${(character.codePointAt(0) ?? 0).toString(16)};`;
+}
+
+/** C0 but tab, line feed and carriage return; and every noncharacter, since some parsers refuse those of the other planes too. */
+const FORBIDDEN = /[\u0000-\u0008\u000b\u000c\u000e-\u001f]|\p{Noncharacter_Code_Point}/gu;

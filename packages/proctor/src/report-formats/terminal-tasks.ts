@@ -35,7 +35,7 @@ export function matrixLines({ report, paint, columns }: Page): string[] {
   return [
     paint.strong('Tasks'),
     ...textTable(header, rows, { columns, indent: 2, dim: paint.dim }),
-    paint.dim(`  ${legend}`),
+    ...wrap(`  ${legend}`, columns).map(paint.dim),
     ...(hidden > 0 ? [paint.dim(`  and ${plural(hidden, 'task')} that every trial passed`)] : []),
   ];
 }
