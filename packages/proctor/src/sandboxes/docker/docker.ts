@@ -18,18 +18,20 @@ import { Images } from './images.ts';
 import { type LeaseParts, openLease } from './lease.ts';
 import { listOwned, removeOwned } from './owned.ts';
 import { findKept } from './snapshot.ts';
+import { findSight, type Sight } from './view.ts';
 
 /** Sandboxes that are containers of the Docker (or Podman) engine that the docker program would use. */
-export function dockerSandboxes(options: ProviderOptions & { hostProcesses?: boolean }): SandboxProvider {
+export function dockerSandboxes(options: ProviderOptions & { processes?: Sight }): SandboxProvider {
   return new DockerSandboxes(options);
 }
 
 class DockerSandboxes implements SandboxProvider {
-  #options: ProviderOptions & { hostProcesses?: boolean };
+  #options: ProviderOptions & { processes?: Sight };
   #connection: { engine: EngineClient; events: EngineEvents; images: Images } | null = null;
   #engineInfo: Promise<EngineInfo> | null = null;
+  #sight: Promise<Sight> | null = null;
 
-  constructor(options: ProviderOptions & { hostProcesses?: boolean }) {
+  constructor(options: ProviderOptions & { processes?: Sight }) {
     this.#options = options;
   }
 
@@ -81,7 +83,7 @@ class DockerSandboxes implements SandboxProvider {
       engine,
       events,
       engineName: engineName(info),
-      hostProcesses: this.#options.hostProcesses ?? true,
+      sight: (containerId) => this.#sightOf(engine, containerId),
       directory: this.#options.directory,
     };
     return await openLease(parts, spec.prepared ?? (await this.#unprepared(images, spec, signal)), spec, signal);
@@ -111,6 +113,15 @@ class DockerSandboxes implements SandboxProvider {
       this.#connection = { engine, events: new EngineEvents(engine), images: new Images(engine, this.#options.environment) };
     }
     return this.#connection;
+  }
+
+  #sightOf(engine: EngineClient, containerId: string): Promise<Sight> {
+    if (this.#options.processes !== undefined) return Promise.resolve(this.#options.processes);
+    this.#sight ??= findSight(engine, containerId).catch((error: unknown) => {
+      this.#sight = null;
+      throw error;
+    });
+    return this.#sight;
   }
 
   #info(): Promise<EngineInfo> {

@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
@@ -16,22 +17,27 @@ export type ExecPlace = {
   user: string | number | null;
   /** Why the container is gone; null = it runs. */
   whyGone(): Promise<string | null>;
+  /** Whether processes can only be told apart by a variable in their environment. */
+  marks: boolean;
   /** Ends an exec's process tree and returns when it has ended: `gone` = it had ended by itself. Rejects when neither can be established. */
-  endTree(execId: string): Promise<'ended' | 'gone'>;
+  endTree(exec: ExecName): Promise<'ended' | 'gone'>;
 };
+
+export type ExecName = { id: string; mark: string | null };
 
 /** Two calls: create and start. How it ended comes from the events, or is asked where they say nothing. */
 export async function execInContainer(place: ExecPlace, argv: readonly string[], options: ExecOptions): Promise<Exit> {
   if (options.signal?.aborted === true) return { kind: 'aborted' };
+  const mark = place.marks ? randomUUID() : null;
   let execId: string;
   try {
-    execId = await createExec(place, argv, options);
+    execId = await createExec(place, argv, mark === null ? options : { ...options, env: { ...options.env, [EXEC_MARK]: mark } });
   } catch (error) {
     return await refusedStart(place, error);
   }
   const exit = place.events.exitOf(execId);
   try {
-    return await runExec(place, execId, exit.code, options);
+    return await runExec(place, { id: execId, mark }, exit.code, options);
   } catch (error) {
     return await refusedStart(place, error);
   } finally {
@@ -57,9 +63,9 @@ async function createExec(place: ExecPlace, argv: readonly string[], options: Ex
   return reply.Id;
 }
 
-async function runExec(place: ExecPlace, execId: string, exitCode: Promise<number>, options: ExecOptions): Promise<Exit> {
+async function runExec(place: ExecPlace, exec: ExecName, exitCode: Promise<number>, options: ExecOptions): Promise<Exit> {
   const tty = options.tty !== undefined;
-  const { socket, before } = await place.engine.upgrade(`/exec/${execId}/start`, {
+  const { socket, before } = await place.engine.upgrade(`/exec/${exec.id}/start`, {
     body: { Detach: false, Tty: tty, ...(options.tty === undefined ? {} : { ConsoleSize: [options.tty.rows, options.tty.columns] }) },
   });
   const output = new Output(options);
@@ -79,11 +85,11 @@ async function runExec(place: ExecPlace, execId: string, exitCode: Promise<numbe
   const feeding = wantsStdin(options) ? feed(socket, options.stdin) : null;
   const cut = new Cut(options);
   try {
-    const natural = endOf(place, execId, exitCode, streamEnded);
+    const natural = endOf(place, exec.id, exitCode, streamEnded);
     for (;;) {
       const first = await Promise.race([natural, cut.happened]);
       if (first !== 'timed_out' && first !== 'aborted') return await output.settle(first, streamEnded);
-      if ((await place.endTree(execId)) === 'ended') return await output.settle({ kind: first }, streamEnded);
+      if ((await place.endTree(exec)) === 'ended') return await output.settle({ kind: first }, streamEnded);
       // It had ended by itself just before: what it ended with is the truth.
       return await output.settle(await natural, streamEnded);
     }
@@ -254,6 +260,7 @@ function feed(socket: Duplex, stdin: ExecOptions['stdin']): { stop(): void } {
   };
 }
 
+export const EXEC_MARK = 'PROCTOR_EXEC';
 const KILLED = 128 + 9;
 const LINE_END = Buffer.from('\r\n');
 const HOLD_MS = 50;

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { AppError, messageOf } from '../../domain/errors.ts';
-import { type EngineClient, EngineRefusal } from './engine.ts';
+import type { EngineClient } from './engine.ts';
 
 /** The archive calls of one container: the engine's own hands, none of the container's programs. */
 export class ContainerFiles {
@@ -71,15 +71,12 @@ export class ContainerFiles {
     return reply.status === 500 && reply.text.includes('too many links');
   }
 
-  /** A missing container answers 404 like a missing path. */
+  /** A missing container, or one that is ending, answers 404 like a missing path. */
   async #assertContainer(): Promise<void> {
-    try {
-      await this.#engine.call('GET', `/containers/${this.#containerId}/json`);
-    } catch (error) {
-      if (error instanceof EngineRefusal && error.status === 404)
-        throw new AppError('sandbox_lost', 'the container is gone', { cause: error });
-      throw error;
-    }
+    const reply = await this.#engine.call('GET', `/containers/${this.#containerId}/json`, { accept: [404] });
+    if (reply.status === 404) throw new AppError('sandbox_lost', 'the container is gone');
+    const { Status: status } = StateSchema.parse(JSON.parse(reply.text)).State;
+    if (!HELD_STATES.has(status)) throw new AppError('sandbox_lost', `the container is ${status}`);
   }
 
   async *#body(response: AsyncIterable<Buffer>, target: string): AsyncIterable<Uint8Array> {
@@ -93,6 +90,8 @@ export class ContainerFiles {
   }
 }
 
+const HELD_STATES = new Set(['created', 'running', 'paused']);
+const StateSchema = z.looseObject({ State: z.looseObject({ Status: z.string() }) });
 const LINKS_AT_MOST = 40;
 
 const PathStatSchema = z.looseObject({ name: z.string(), size: z.number(), mode: z.number(), linkTarget: z.string() });

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
 import { type HostProcess, listeningPorts, listProcesses, startedAtMs, statOf } from '../../system/processes.ts';
 import type { EngineClient } from './engine.ts';
-import { ExecStateSchema } from './exec.ts';
+import { type ExecName, ExecStateSchema } from './exec.ts';
 import type { InsideProcess, ProcessView, SignalName, Target } from './processes.ts';
 
 /** Whether `pid` is, on this very kernel, a process of that container: a pid of another machine's engine names someone else here. */
@@ -64,9 +64,9 @@ export class HostProcesses implements ProcessView {
     }
   }
 
-  async rootOf(execId: string): Promise<number | null> {
+  async rootOf(exec: ExecName): Promise<number | null> {
     for (let waitMs = 5; waitMs < ROOT_LIMIT_MS; waitMs *= 2) {
-      const state = await this.#engine.read(ExecStateSchema, 'GET', `/exec/${execId}/json`);
+      const state = await this.#engine.read(ExecStateSchema, 'GET', `/exec/${exec.id}/json`);
       if (state.Pid === 0) {
         if (!state.Running) return null;
         // Created, not yet started.
@@ -78,7 +78,7 @@ export class HostProcesses implements ProcessView {
       if (!state.Running || statOf(state.Pid) === null || !isOfContainer(state.Pid, this.#containerId)) return null;
       await sleep(waitMs);
     }
-    throw new AppError('sandbox_lost', `the engine does not say which process exec ${execId.slice(0, 12)} is`);
+    throw new AppError('sandbox_lost', `the engine does not say which process exec ${exec.id.slice(0, 12)} is`);
   }
 
   #read(): HostProcess[] {

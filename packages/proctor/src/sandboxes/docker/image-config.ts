@@ -48,6 +48,7 @@ const ImageSchema = z.looseObject({
       WorkingDir: z.string().nullish(),
       Env: z.array(z.string()).nullish(),
       User: z.string().nullish(),
+      Entrypoint: z.array(z.string()).nullish(),
       Labels: z.record(z.string(), z.string()).nullish(),
     })
     .nullish(),

@@ -5,20 +5,20 @@ import { containerChanges } from './changes.ts';
 import { ContainerSchema, type RunningContainer, removeContainer, startContainer } from './container.ts';
 import { type EngineClient, EngineRefusal } from './engine.ts';
 import type { EngineEvents } from './events.ts';
-import { execInContainer } from './exec.ts';
+import { type ExecName, execInContainer } from './exec.ts';
 import { ContainerFiles } from './files.ts';
 import { OriginalFiles } from './originals.ts';
 import { ContainerProcesses } from './processes.ts';
 import { keepFilesystem, snapshotOf, verifierFrom } from './snapshot.ts';
-import { findView } from './view.ts';
+import { type Sight, viewInto } from './view.ts';
 
 export type LeaseParts = {
   engine: EngineClient;
   events: EngineEvents;
   /** For the facts: `docker 26.1.5`. */
   engineName: string;
-  /** Whether this host's /proc may be tried; off, everything goes through the engine. */
-  hostProcesses: boolean;
+  /** How processes of this engine's containers can be looked at, found out with the first of them. */
+  sight(containerId: string): Promise<Sight>;
   directory: string;
 };
 
@@ -29,8 +29,16 @@ export async function openLease(parts: LeaseParts, image: PreparedImage, spec: S
     });
   }
   await parts.events.listen(spec.labels.owner);
-  return new DockerLease(parts, image, spec, await startContainer(parts.engine, image, spec, signal));
+  const container = await startContainer(parts.engine, image, spec, signal);
+  try {
+    return new DockerLease({ ...parts, processes: await parts.sight(container.id) }, image, spec, container);
+  } catch (error) {
+    await removeContainer(parts.engine, container.id);
+    throw error;
+  }
 }
+
+type OpenParts = LeaseParts & { processes: Sight };
 
 /** A running container and its life. */
 export class DockerLease implements SandboxLease {
@@ -38,7 +46,7 @@ export class DockerLease implements SandboxLease {
   readonly facts: SandboxFacts;
   readonly lost: Promise<string>;
   readonly containerId: string;
-  readonly #parts: LeaseParts;
+  readonly #parts: OpenParts;
   readonly #image: PreparedImage;
   readonly #spec: SandboxSpec;
   readonly #container: RunningContainer;
@@ -48,7 +56,7 @@ export class DockerLease implements SandboxLease {
   #processes: Promise<ContainerProcesses> | null = null;
   #disposed: Promise<void> | null = null;
 
-  constructor(parts: LeaseParts, image: PreparedImage, spec: SandboxSpec, container: RunningContainer) {
+  constructor(parts: OpenParts, image: PreparedImage, spec: SandboxSpec, container: RunningContainer) {
     this.#parts = parts;
     this.#image = image;
     this.#spec = spec;
@@ -162,7 +170,8 @@ export class DockerLease implements SandboxLease {
       cwd: this.facts.workdir,
       user: this.#user(),
       whyGone: () => this.#whyGone(),
-      endTree: async (execId: string) => await (await this.#inside()).endTree(execId),
+      marks: this.#parts.processes === 'helper',
+      endTree: async (exec: ExecName) => await (await this.#inside()).endTree(exec),
     };
     return {
       exec: (argv, options) => execInContainer(place, argv, options),
@@ -179,7 +188,7 @@ export class DockerLease implements SandboxLease {
   }
 
   #inside(): Promise<ContainerProcesses> {
-    this.#processes ??= findView(this.#parts, this.containerId, this.#image, this.#spec.labels).then(
+    this.#processes ??= viewInto(this.#parts, this.containerId, this.#image, this.#spec.labels).then(
       (view) => new ContainerProcesses(view),
       (error: unknown) => {
         this.#processes = null;

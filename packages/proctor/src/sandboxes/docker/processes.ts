@@ -1,6 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
 import type { LeftProcess } from '../../sandbox.ts';
+import type { ExecName } from './exec.ts';
 
 /** A process as the container sees it: pids are those inside, a parent outside is 0. */
 export type InsideProcess = {
@@ -24,7 +25,7 @@ export interface ProcessView {
   /** A process that is gone meanwhile, or another of the same pid, is passed over. */
   send(targets: readonly Target[], signal: SignalName): Promise<void>;
   /** The pid inside of an exec's first process; null = it has ended. */
-  rootOf(execId: string): Promise<number | null>;
+  rootOf(exec: ExecName): Promise<number | null>;
 }
 
 /** What may be left, and what must end. The only state is what ran at the mark. */
@@ -66,8 +67,8 @@ export class ContainerProcesses {
   }
 
   /** Stops the tree from the top down before it kills, so that nothing forks away meanwhile. */
-  async endTree(execId: string): Promise<'ended' | 'gone'> {
-    const root = await this.#view.rootOf(execId);
+  async endTree(exec: ExecName): Promise<'ended' | 'gone'> {
+    const root = await this.#view.rootOf(exec);
     if (root === null) return 'gone';
     const stopped = new Map<number, Target>();
     for (;;) {

@@ -122,7 +122,11 @@ async function commit(
   const original = await inspectImage(engine, image.id);
   const reply = await engine.read(CommittedSchema, 'POST', '/commit', {
     query: { container: containerId, pause: 1, ...(key === null ? {} : { repo: KEPT_REPOSITORY, tag: keptTag(key) }) },
-    body: { ...original?.Config, Labels: { ...original?.Config?.Labels, ...toEngineLabels(labels) } },
+    body: {
+      ...original?.Config,
+      Entrypoint: original?.Config?.Entrypoint ?? [],
+      Labels: { ...original?.Config?.Labels, ...toEngineLabels(labels) },
+    },
     timeLimitMs: null,
   });
   return reply.Id;

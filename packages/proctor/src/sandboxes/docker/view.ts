@@ -1,21 +1,37 @@
 import process from 'node:process';
+import { AppError } from '../../domain/errors.ts';
 import type { PreparedImage, SandboxLabels } from '../../sandbox.ts';
 import { ContainerSchema } from './container.ts';
 import type { EngineClient } from './engine.ts';
+import { Helper } from './helper.ts';
+import { HelperProcesses } from './helper-processes.ts';
 import { HostProcesses, isOfContainer } from './host-processes.ts';
 import type { ProcessView } from './processes.ts';
 
-/** This kernel's own /proc where the container is on it and we may signal; else through the engine, with a helper of the original image. */
-export async function findView(
-  parts: { engine: EngineClient; hostProcesses: boolean },
+/** `host` = the engine's processes are in this kernel's /proc and we may signal them; `helper` = only the engine reaches them. */
+export type Sight = 'host' | 'helper';
+
+export async function findSight(engine: EngineClient, containerId: string): Promise<Sight> {
+  const pid = await mainPid(engine, containerId);
+  return process.platform === 'linux' && process.getuid?.() === 0 && isOfContainer(pid, containerId) ? 'host' : 'helper';
+}
+
+export async function viewInto(
+  parts: { engine: EngineClient; processes: Sight },
   containerId: string,
   image: PreparedImage,
   labels: SandboxLabels,
 ): Promise<ProcessView> {
-  const container = await parts.engine.read(ContainerSchema, 'GET', `/containers/${containerId}/json`);
-  const { Pid: pid } = container.State;
-  if (parts.hostProcesses && process.getuid?.() === 0 && pid > 0 && isOfContainer(pid, containerId)) {
-    return new HostProcesses(parts.engine, containerId, pid);
+  if (parts.processes === 'helper') return new HelperProcesses(parts.engine, new Helper(parts.engine, containerId, image, labels));
+  const pid = await mainPid(parts.engine, containerId);
+  if (!isOfContainer(pid, containerId)) {
+    throw new AppError('sandbox_lost', `process ${pid} is no process of container ${containerId.slice(0, 12)}: its main process has ended`);
   }
-  throw new Error(`not yet: ${image.id} ${labels.store}`);
+  return new HostProcesses(parts.engine, containerId, pid);
+}
+
+async function mainPid(engine: EngineClient, containerId: string): Promise<number> {
+  const container = await engine.read(ContainerSchema, 'GET', `/containers/${containerId}/json`);
+  if (container.State.Pid > 0) return container.State.Pid;
+  throw new AppError('sandbox_lost', `container ${containerId.slice(0, 12)} has no main process any more`);
 }
