@@ -14,7 +14,14 @@ export const oracle: AgentKind = {
       );
     return { kind: 'oracle', settings: {}, files: [], environment_names: checkedEnvironmentNames(context.environmentNames, '--agent-env') };
   },
-  refuses: (_spec, task) => (task.solution === null ? withoutSolution(task) : null),
+  refuses: (spec, task) => {
+    if (task.solution === null) return withoutSolution(task);
+    for (const [key, written] of Object.entries(task.solution.env)) {
+      const resolved = resolveHostTemplate(written, (name) => (spec.environment_names.includes(name) ? '' : undefined));
+      if (resolved.kind === 'missing') return notGranted(task.name, key, resolved.name);
+    }
+    return null;
+  },
   async make(spec, { task, hostEnvironment }) {
     if (task === null)
       throw new AppError(
@@ -39,17 +46,16 @@ function withoutSolution(task: Task): string {
   return `${task.name}: the oracle agent needs a reference solution, and this task has none: add solution/solve.sh or leave the task out`;
 }
 
+function notGranted(task: string, key: string, name: string): string {
+  return `${task}: solution.env.${key} asks for the host variable ${name}, which is not granted: pass --agent-env ${name}`;
+}
+
 function solutionEnvironment(task: string, env: Readonly<Record<string, string>>, granted: GrantedEnvironment): GrantedEnvironment {
   const environment: Record<string, string> = {};
   const redact: string[] = [];
   for (const [key, written] of Object.entries(env)) {
     const resolved = resolveHostTemplate(written, (name) => granted.environment[name]);
-    if (resolved.kind === 'missing') {
-      throw new AppError(
-        'invalid_configuration',
-        `${task}: solution.env.${key} asks for the host variable ${resolved.name}, which is not granted: pass --agent-env ${resolved.name}`,
-      );
-    }
+    if (resolved.kind === 'missing') throw new AppError('invalid_configuration', notGranted(task, key, resolved.name));
     environment[key] = resolved.value;
     if (resolved.kind === 'host' && resolved.value !== '') redact.push(resolved.value);
   }

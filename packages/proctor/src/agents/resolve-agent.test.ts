@@ -250,6 +250,7 @@ describe('oracle', () => {
   test('a host variable that the solution asks for must be granted', async () => {
     const { spec } = await resolved('oracle');
     await expect(oracle.make(spec, { task, hostEnvironment: { TOKEN: 'value-1' }, filesFor })).rejects.toThrow(/pass --agent-env TOKEN/);
+    expect(oracle.refuses?.(spec, task)).toMatch(/pass --agent-env TOKEN$/);
   });
 
   test('a task without a solution is refused in a sentence', async () => {
@@ -258,7 +259,7 @@ describe('oracle', () => {
     expect(oracle.refuses?.(spec, bare)).toBe(
       'bare: the oracle agent needs a reference solution, and this task has none: add solution/solve.sh or leave the task out',
     );
-    expect(oracle.refuses?.(spec, task)).toBeNull();
+    expect(oracle.refuses?.((await resolved('oracle', ['TOKEN'])).spec, task)).toBeNull();
   });
 });
 

@@ -39,6 +39,8 @@ export class Sessions {
     const parts = this.#parts;
     const chosen = await parts.provider(environment.spec);
     const kind = parts.agentKind(agent.spec.kind);
+    const unset = agent.spec.environment_names.find((name) => parts.hostEnvironment[name] === undefined);
+    if (unset !== undefined) throw new AppError('invalid_configuration', `agent ${agent.name} is granted the host variable ${unset}, and it is not set: export ${unset}, or leave it out`);
     const ask = admit(task, agent, kind, environment.spec, chosen, parts.host, this.#content);
     return { agent, environment, task, chosen, ask, captureRoots: captureRoots(task, environment.spec, ask.workdir ?? '/app'), mounts: [] };
   }

@@ -57,10 +57,10 @@ test('the value of a granted variable is nowhere in the store, however the agent
     'examples/tasks/anywhere/first-file',
     [`command:${JSON.stringify(['sh', '-c', says])}`],
     ['--agent-env', 'TOKEN'],
-    { TOKEN: secret },
+    { TOKEN: secret, PROCTOR_HOME: path.join(scratch, 'secret') },
   );
   expect(sessions).toMatchObject([{ trial_result: 'passed' }]);
-  const kept = readdirSync(scratch, { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
+  const kept = readdirSync(path.join(scratch, 'secret'), { recursive: true, withFileTypes: true }).filter((entry) => entry.isFile());
   expect(kept.length).toBeGreaterThan(0);
   const spellings = [secret, Buffer.from(secret).toString('base64').slice(0, 36), Buffer.from(secret).toString('hex')];
   const leaks = kept
