@@ -120,6 +120,11 @@ export function isAlive(owner: Owner): boolean {
   return stat !== null && stat.startTicks === owner.startTicks && stat.state !== 'Z' && stat.state !== 'X';
 }
 
+/** A name that no later process of the same boot gets. */
+export function lastingName(one: ProcessStat): string {
+  return `${one.pid}:${one.startTicks}`;
+}
+
 /** `<boot id>:<pid>:<start>`, for labels and rows. */
 export function ownerText(owner: Owner): string {
   return `${owner.bootId}:${owner.pid}:${owner.startTicks}`;

@@ -57,23 +57,30 @@ export async function readEntries(
   bounds: { maxFileBytes: number; maxFiles: number },
 ): Promise<ReadEntry[]> {
   const entries: ReadEntry[] = [];
+  if (bounds.maxFiles < 1) return entries;
+  for await (const { entry, bytes } of walkEntries(tar)) {
+    const wanted = entry.type === 'file' && entry.size <= bounds.maxFileBytes;
+    entries.push({ ...entry, content: wanted ? await collect(bytes) : null });
+    if (entries.length >= bounds.maxFiles) break;
+  }
+  return entries;
+}
+
+/** One entry after the other, each with its bytes as they come; what is not read of them is skipped. Throws on a broken archive. */
+export async function* walkEntries(
+  tar: AsyncIterable<Uint8Array> | Uint8Array,
+): AsyncGenerator<{ entry: Omit<ReadEntry, 'content'>; bytes: AsyncIterable<Uint8Array> }, void, undefined> {
   const reader = extract();
   const feeding = pipeline(tar instanceof Uint8Array ? [tar] : tar, reader).catch((error) => reader.destroy(error));
   try {
-    for await (const entry of reader) {
-      if (entries.length >= bounds.maxFiles) break;
-      const type = typeOf(entry.header);
-      const size = entry.header.size ?? 0;
-      const wanted = type === 'file' && size <= bounds.maxFileBytes;
-      const chunks: Uint8Array[] = [];
-      for await (const chunk of entry) if (wanted && chunk instanceof Uint8Array) chunks.push(chunk);
-      entries.push(described(entry.header, type, wanted ? Buffer.concat(chunks) : null));
+    for await (const source of reader) {
+      yield { entry: described(source.header), bytes: bytesOf(source) };
+      source.resume();
     }
   } finally {
     reader.destroy();
     await feeding;
   }
-  return entries;
 }
 
 /** One archive's bytes at once, for what is known to be small. */
@@ -81,6 +88,10 @@ export async function collect(tar: AsyncIterable<Uint8Array>): Promise<Uint8Arra
   const chunks: Uint8Array[] = [];
   for await (const chunk of tar) chunks.push(chunk);
   return Buffer.concat(chunks);
+}
+
+async function* bytesOf(source: AsyncIterable<unknown>): AsyncGenerator<Uint8Array, void, undefined> {
+  for await (const chunk of source) if (chunk instanceof Uint8Array) yield chunk;
 }
 
 async function fill(tar: Pack, entries: Iterable<TarEntry> | AsyncIterable<TarEntry>): Promise<void> {
@@ -114,14 +125,13 @@ function typeOf(header: Header): ReadEntry['type'] {
   return header.type === 'link' ? 'hardlink' : 'other';
 }
 
-function described(header: Header, type: ReadEntry['type'], content: Uint8Array | null): ReadEntry {
+function described(header: Header): Omit<ReadEntry, 'content'> {
   return {
     path: header.name.replace(/\/+$/, ''),
-    type,
+    type: typeOf(header),
     mode: (header.mode ?? 0) & 0o7777,
     size: header.size ?? 0,
     mtimeMs: header.mtime?.getTime() ?? null,
     link: header.linkname ?? null,
-    content,
   };
 }

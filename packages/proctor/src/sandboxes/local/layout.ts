@@ -33,13 +33,9 @@ const WRITABLE: readonly (readonly [string, number])[] = [
 export async function makeRoot(root: string, workdir: string): Promise<string[]> {
   await mkdir(root, { mode: 0o755 });
   await chmod(root, 0o755);
-  for (const [path, mode] of WRITABLE) {
-    await mkdir(join(root, path), { recursive: true });
-    await chmod(join(root, path), mode);
-  }
-  for (const path of FRESH_MOUNTS) await mkdir(join(root, path));
-  await mkdir(join(root, workdir), { recursive: true });
+  await makeWritable(root, workdir);
   await symlink('/run', join(root, 'var/run'));
+  for (const path of FRESH_MOUNTS) await mkdir(join(root, path));
   const mounted: string[] = [];
   for (const path of HOST_DIRECTORIES) {
     if ((await realpath(path).catch(() => null)) === null) continue;
@@ -47,6 +43,15 @@ export async function makeRoot(root: string, workdir: string): Promise<string[]>
     mounted.push(path);
   }
   return mounted;
+}
+
+/** The directories that every Task finds, below what stands for `/`. */
+export async function makeWritable(root: string, workdir: string): Promise<void> {
+  for (const [path, mode] of WRITABLE) {
+    await mkdir(join(root, path), { recursive: true });
+    await chmod(join(root, path), mode);
+  }
+  await mkdir(join(root, workdir), { recursive: true });
 }
 
 /** Removes a sandbox's folder, unreadable directories included; links in it are removed, never followed. */

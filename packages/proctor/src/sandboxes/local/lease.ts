@@ -1,10 +1,12 @@
 import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
+import { setTimeout } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
 import type { ExecOptions, Exit, LeftProcess, Sandbox, SandboxFacts, SandboxLease } from '../../sandbox.ts';
 import { type Entrance, enterArgv, helperArgv } from './enter.ts';
 import { extractTar, packTar, realPathOf, type ToolArgv } from './files.ts';
-import { Inside } from './inside.ts';
+import { NamespaceView } from './namespace-view.ts';
+import { PhaseProcesses } from './phase-processes.ts';
 import { PipeStock } from './pipes.ts';
 import { runProgram } from './run-program.ts';
 import { sendSignal, wakeIfChildRuns } from './tree.ts';
@@ -25,7 +27,8 @@ export class LocalLease implements SandboxLease {
   readonly sandbox: Sandbox;
   readonly lost: Promise<string>;
   readonly #world: LocalWorld;
-  readonly #inside: Inside;
+  readonly #view: NamespaceView;
+  readonly #processes: PhaseProcesses;
   readonly #pipes: PipeStock;
   /** Host pids of the programs that entered and wait for what they started. */
   readonly #entered = new Set<number>();
@@ -37,7 +40,8 @@ export class LocalLease implements SandboxLease {
   constructor(world: LocalWorld) {
     this.#world = world;
     this.facts = world.facts;
-    this.#inside = new Inside(world.entrance.pid);
+    this.#view = new NamespaceView(world.entrance.pid);
+    this.#processes = new PhaseProcesses(this.#view);
     this.#pipes = new PipeStock(world.folder);
     this.lost = new Promise((resolve) => {
       world.maker.once('exit', (code, signal) => {
@@ -55,25 +59,24 @@ export class LocalLease implements SandboxLease {
   }
 
   async mark(): Promise<void> {
-    this.#inside.mark();
+    this.#processes.mark();
   }
 
   async left(): Promise<LeftProcess[]> {
-    return this.#inside.left();
+    return this.#processes.left();
   }
 
   async signal(left: readonly LeftProcess[], action: 'kill' | 'stop' | 'continue'): Promise<void> {
-    this.#inside.signal(left, ({ kill: 'SIGKILL', stop: 'SIGSTOP', continue: 'SIGCONT' } as const)[action]);
+    this.#processes.signal(left, ({ kill: 'SIGKILL', stop: 'SIGSTOP', continue: 'SIGCONT' } as const)[action]);
     if (action !== 'stop') this.#wakeEntered();
   }
 
   async pause(): Promise<AsyncDisposable> {
-    const stopped = this.#inside.stopAll();
+    const resume = this.#processes.stopAll();
     return {
       [Symbol.asyncDispose]: async () => {
-        if (this.#gone !== null) return;
-        const alive = new Set(this.#inside.alive().map((one) => `${one.pid}:${one.startTicks}`));
-        for (const one of stopped) if (alive.has(`${one.pid}:${one.startTicks}`)) sendSignal(one.pid, 'SIGCONT');
+        if (!this.#view.exists()) return;
+        resume();
         this.#wakeEntered();
       },
     };
@@ -120,11 +123,21 @@ export class LocalLease implements SandboxLease {
         },
       );
       // The end of process 1 kills everything inside: the program did not choose to end.
-      return exit.kind === 'signalled' && !this.#inside.exists() ? { kind: 'lost', cause: this.#gone ?? 'the sandbox was removed' } : exit;
+      const lost = exit.kind === 'signalled' && exit.signal === 'SIGKILL' && (await this.#isEnding());
+      return lost ? { kind: 'lost', cause: this.#gone ?? 'the sandbox was removed' } : exit;
     } finally {
       clearInterval(watch);
       this.#entered.delete(entered);
     }
+  }
+
+  /** Process 1 is seen to end a little after what it takes with it. */
+  async #isEnding(): Promise<boolean> {
+    for (let looks = 0; looks < 5; looks++) {
+      if (this.#disposed !== null || this.#gone !== null || !this.#view.exists()) return true;
+      await setTimeout(15);
+    }
+    return false;
   }
 
   /** nsenter stops itself when its child is stopped, and would then never see it end. */
