@@ -205,6 +205,13 @@ describe.skipIf(reason !== null)('docker', () => {
       expect(await lease.left()).toEqual([]);
     });
 
+    test('a helper that was killed from inside is replaced', async () => {
+      await using lease = await remote.open(spec());
+      await lease.mark();
+      await run(lease.sandbox, ['sh', '-c', 'kill -9 -1']);
+      expect(await lease.left()).toEqual([]);
+    });
+
     test('what cannot be found out is an error', async () => {
       await using lease = await remote.open(spec());
       await engine().call('POST', `/containers/${idOf(lease)}/kill`);

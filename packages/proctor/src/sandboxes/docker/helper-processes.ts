@@ -49,18 +49,25 @@ export class HelperProcesses implements ProcessView {
     throw new AppError('sandbox_lost', `it cannot be found out which process inside is exec ${exec.id.slice(0, 12)}`);
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#helper[Symbol.asyncDispose]();
+  }
+
   async #look(): Promise<{ process: InsideProcess; mark: string | null }[]> {
     const answers = await this.#helper.ask(
       (part) => `
         ${part('boot')}; while read -r k v; do [ "$k" = btime ] && echo "$v"; done < /proc/stat
         ${part('self')}; echo $$
         for d in /proc/[0-9]*; do p=\${d#/proc/}
-          ${part('stat $p')}; cat $d/stat; ${part('status $p')}; cat $d/status; ${part('cmdline $p')}; cat $d/cmdline; ${part('environ $p')}; cat $d/environ
+          ${part('stat $p')}; cat $d/stat || { [ -d $d ] && ${part('unread $p')}; }; ${part('status $p')}; cat $d/status || { [ -d $d ] && ${part('unread $p')}; }; ${part('cmdline $p')}; cat $d/cmdline; ${part('environ $p')}; cat $d/environ
         done`,
     );
     const self = Number(answers.get('self'));
     const bootMs = Number(answers.get('boot')) * 1000;
     if (!(self > 1) || !(bootMs > 0)) throw new AppError('sandbox_lost', 'the helper container could not read /proc');
+    // A process that is there and could not be read: somebody ends our readers. Absence would be a guess.
+    if ([...answers.keys()].some((key) => key.startsWith('unread ')))
+      throw new AppError('sandbox_lost', 'a process inside could not be looked at');
     const found = [...answers.keys()].flatMap((key) => {
       const pid = /^stat (\d+)$/.exec(key)?.[1];
       return pid === undefined ? [] : (described(Number(pid), answers, bootMs) ?? []);

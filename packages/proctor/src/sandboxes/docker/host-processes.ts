@@ -81,6 +81,8 @@ export class HostProcesses implements ProcessView {
     throw new AppError('sandbox_lost', `the engine does not say which process exec ${exec.id.slice(0, 12)} is`);
   }
 
+  async [Symbol.asyncDispose](): Promise<void> {}
+
   #read(): HostProcess[] {
     const found = listProcesses((stat) => stat.startTicks >= this.#mainStart && isOfContainer(stat.pid, this.#containerId));
     if (!found.some((one) => one.pid === this.#mainPid)) {

@@ -156,7 +156,12 @@ export class DockerLease implements SandboxLease {
   }
 
   async #dispose(): Promise<void> {
-    await Promise.all([removeContainer(this.#parts.engine, this.containerId), this.#originals[Symbol.asyncDispose]()]);
+    const processes = await this.#processes?.catch(() => null);
+    await Promise.all([
+      removeContainer(this.#parts.engine, this.containerId),
+      this.#originals[Symbol.asyncDispose](),
+      processes?.[Symbol.asyncDispose](),
+    ]);
     this.#container.attached.destroy();
     this.#watched.forget();
   }

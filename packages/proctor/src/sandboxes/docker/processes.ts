@@ -18,7 +18,7 @@ export type Target = { pid: number; startTicks: number };
 export type SignalName = 'SIGKILL' | 'SIGSTOP' | 'SIGCONT';
 
 /** Contract: a way to look into a container and to signal there that trusts nothing inside it. Rejects when it cannot know. */
-export interface ProcessView {
+export interface ProcessView extends AsyncDisposable {
   /** Everything alive or zombie in the container, PID 1 included, helpers of ours not. */
   list(): Promise<InsideProcess[]>;
   listening(pids: readonly number[]): Promise<Map<number, number[]>>;
@@ -29,7 +29,7 @@ export interface ProcessView {
 }
 
 /** What may be left, and what must end. The only state is what ran at the mark. */
-export class ContainerProcesses {
+export class ContainerProcesses implements AsyncDisposable {
   #view: ProcessView;
   #marked: ReadonlyMap<number, number> = new Map();
 
@@ -84,6 +84,10 @@ export class ContainerProcesses {
     await this.#view.send(targets, 'SIGKILL');
     await this.#untilEnded(targets);
     return 'ended';
+  }
+
+  async [Symbol.asyncDispose](): Promise<void> {
+    await this.#view[Symbol.asyncDispose]();
   }
 
   async #untilEnded(targets: readonly Target[]): Promise<void> {

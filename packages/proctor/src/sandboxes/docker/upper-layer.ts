@@ -5,7 +5,10 @@ import type { Change } from '../../sandbox.ts';
 
 /** Where the engine keeps a container's own layer and those below it, when it says so and this process may look. */
 export const OverlaySchema = z.object({
-  GraphDriver: z.object({ Name: z.literal('overlay2'), Data: z.object({ UpperDir: z.string().startsWith('/'), LowerDir: z.string().startsWith('/') }) }),
+  GraphDriver: z.object({
+    Name: z.literal('overlay2'),
+    Data: z.object({ UpperDir: z.string().startsWith('/'), LowerDir: z.string().startsWith('/') }),
+  }),
 });
 export type Overlay = z.infer<typeof OverlaySchema>['GraphDriver']['Data'];
 
