@@ -82,6 +82,9 @@ function prepareHost(): void {
   const started = spawnSync('bash', [engine], { stdio: ['ignore', 'pipe', 'inherit'], encoding: 'utf8' });
   console.log(started.stdout.trim());
   if (started.status !== 0) console.log('no Docker engine could be started');
+  // What the samples name. On a machine that reaches a registry it is pulled; here the base image of the tests stands in for it.
+  if (spawnSync('docker', ['image', 'inspect', 'debian:12-slim'], { stdio: 'ignore' }).status !== 0)
+    spawnSync('docker', ['tag', 'proctor-base:12', 'debian:12-slim']);
 }
 
 /** Every test, counted one by one; a file that cannot be loaded counts as one failure. */

