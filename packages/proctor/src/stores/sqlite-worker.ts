@@ -2,7 +2,7 @@ import process from 'node:process';
 import { parentPort, workerData } from 'node:worker_threads';
 import { serve } from './sqlite/serve.ts';
 
-/** The thread that owns the database. A program of its own: `dist/store-worker.js` once built. */
+/** The thread that owns the database. A program of its own, beside main.js once built. */
 if (parentPort === null) {
   process.stderr.write('this file is a thread of proctor: run proctor instead\n');
   process.exitCode = 64;

@@ -51,6 +51,7 @@ export function eventReads(database: DatabaseSync): Pick<Requests, 'events'> {
   const session = database.prepare('SELECT number, status FROM sessions WHERE id = ?');
   const all = database.prepare(select(''));
   const some = database.prepare(select('AND type IN (SELECT value FROM json_each(?4))'));
+  for (const statement of [all, some]) statement.setReturnArrays(true);
   return {
     /** `ended`: the Session is closed and nothing follows these rows; or there is no such Session any more. */
     events(id, page) {
@@ -94,16 +95,16 @@ function readPage(
 
 function eventRow(row: Record<string, SQLOutputValue>, number: number): EventRow {
   return {
-    seq: integer(row.place) - placeOf(number, 0),
-    id: text(row.id),
-    type: eventType(text(row.type)),
-    at: text(row.at),
-    run_id: textOrNull(row.run_id),
-    author: text(row.author),
-    data_sha256: text(row.data_sha256),
-    prev: text(row.prev),
-    hash: text(row.hash),
-    data: textOrNull(row.data),
+    seq: integer(row[0]) - placeOf(number, 0),
+    id: text(row[1]),
+    type: eventType(text(row[2])),
+    at: text(row[3]),
+    run_id: textOrNull(row[4]),
+    author: text(row[5]),
+    data_sha256: text(row[6]),
+    prev: text(row[7]),
+    hash: text(row[8]),
+    data: textOrNull(row[9]),
   };
 }
 

@@ -1,5 +1,4 @@
 import type { DatabaseSync } from 'node:sqlite';
-import type { EventRow } from '../../domain/events.ts';
 import type { SessionSummary, SummaryFold } from '../../domain/summary.ts';
 import type { SessionFilter } from '../../store.ts';
 import { integer, text, textOrNull } from './columns.ts';
@@ -15,25 +14,32 @@ const UNREAD = ['agent.output', 'agent.message', 'agent.thinking', 'agent.tool_r
 
 type Fold = new (sessionId: string) => SummaryFold;
 
-/** The next Sessions after number `after`, oldest first, each folded to its summary. */
+/** The next Sessions after number `after`, oldest first, each folded to its summary. Columns that no fold looks at are left empty. */
 export function summaryReader(
   database: DatabaseSync,
   Fold: Fold,
 ): (filter: SessionFilter, after: number) => { summaries: SessionSummary[]; next: number | null } {
   const events = database.prepare(
-    `SELECT place, type, at, run_id, CASE WHEN type IN (${UNREAD.map((type) => `'${type}'`).join(', ')}) THEN '{}' ELSE data END AS data
+    `SELECT place, type, at, run_id, CASE WHEN data IS NOT NULL AND type IN (${UNREAD.map((type) => `'${type}'`).join(', ')}) THEN '{}' ELSE data END
      FROM events WHERE place > ? AND place < ? ORDER BY place`,
   );
+  // Half the cost of objects, and a report reads every row of an Experiment.
+  events.setReturnArrays(true);
   const summarise = (number: number, id: string): SessionSummary => {
     const fold = new Fold(id);
-    for (const row of events.iterate(placeOf(number, 0), placeOf(number + 1, 0))) {
+    const first = placeOf(number, 0);
+    for (const row of events.iterate(first, placeOf(number + 1, 0))) {
       fold.next({
-        ...UNSEEN,
-        seq: integer(row.place) - placeOf(number, 0),
-        type: eventType(text(row.type)),
-        at: text(row.at),
-        run_id: textOrNull(row.run_id),
-        data: textOrNull(row.data),
+        seq: integer(row[0]) - first,
+        id: '',
+        type: eventType(text(row[1])),
+        at: text(row[2]),
+        run_id: textOrNull(row[3]),
+        author: '',
+        data_sha256: '',
+        prev: '',
+        hash: '',
+        data: textOrNull(row[4]),
       });
     }
     return fold.summary();
@@ -59,12 +65,3 @@ export function summaryReader(
     return { summaries, next: sessions.length < SLICE_SESSIONS ? null : next };
   };
 }
-
-/** Columns that no fold looks at. */
-const UNSEEN: Pick<EventRow, 'id' | 'author' | 'data_sha256' | 'prev' | 'hash'> = {
-  id: '',
-  author: '',
-  data_sha256: '',
-  prev: '',
-  hash: '',
-};

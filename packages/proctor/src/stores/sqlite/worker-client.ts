@@ -1,5 +1,3 @@
-import { existsSync } from 'node:fs';
-import { fileURLToPath } from 'node:url';
 import { Worker } from 'node:worker_threads';
 import { AppError, ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
 import type { Failure, FromWorker, Opened, Opening, Requests, ToWorker } from './requests.ts';
@@ -23,7 +21,7 @@ export class WorkerClient {
     this.#onChange = onChange;
     const opened = Promise.withResolvers<Opened>();
     this.opened = opened.promise;
-    this.#worker = new Worker(workerFile(), { workerData: opening, execArgv: [], stdin: false });
+    this.#worker = new Worker(new URL('../sqlite-worker.ts', import.meta.url), { workerData: opening, execArgv: [], stdin: false });
     this.#worker.on('message', (message: FromWorker) => {
       if ('opened' in message) opened.resolve(message.opened);
       else if ('refused' in message) opened.reject(this.#stop(appError(message.refused)));
@@ -101,12 +99,6 @@ export class WorkerClient {
     const detail = cause === null ? 'its thread ended' : cause.message;
     return new AppError('store_unavailable', `the store ${this.#home} stopped working (${detail}): run the same command again`, { cause });
   }
-}
-
-/** Beside the bundle its own entry, else the source. */
-function workerFile(): URL {
-  const built = new URL('./store-worker.js', import.meta.url);
-  return existsSync(fileURLToPath(built)) ? built : new URL('../sqlite-worker.ts', import.meta.url);
 }
 
 function appError({ code, message, details }: Failure): AppError {
