@@ -5,7 +5,7 @@ import process from 'node:process';
  * The least that one trial costs on this engine, with nothing but node:http: create, start, exec the agent, put the tests, exec the verifier,
  * get its logs, remove. Nothing is checked beyond what the next call needs, nothing is recorded. Milliseconds.
  */
-export async function floorTrial(image: string): Promise<number> {
+export async function floorTrial(image: string, network: 'bridge' | 'none' = 'bridge'): Promise<number> {
   const startedAt = performance.now();
   const created = await call('POST', '/containers/create', {
     Image: image,
@@ -13,7 +13,7 @@ export async function floorTrial(image: string): Promise<number> {
     Cmd: [],
     OpenStdin: true,
     WorkingDir: '/app',
-    HostConfig: { NetworkMode: 'none', LogConfig: { Type: 'none' } },
+    HostConfig: { NetworkMode: network, LogConfig: { Type: 'none' } },
   });
   const { Id: id } = JSON.parse(created);
   try {
