@@ -1,12 +1,9 @@
 #!/bin/sh
-# Publishes 1 when the file holds exactly the line that was asked for, else 0.
+# Publishes 1 when the file holds exactly what was asked for, else 0.
 app=${PROCTOR_WORKDIR:-/app}
+tests=${PROCTOR_TESTS:-/tests}
 logs=${PROCTOR_LOGS:-/logs}
 
 reward=0
-if [ "$(cat "$app/greeting.txt" 2>/dev/null)" = "Hello from the sandbox" ]; then
-  reward=1
-else
-  echo "greeting.txt is missing, or holds something else"
-fi
+if cmp "$tests/expected.txt" "$app/greeting.txt"; then reward=1; fi
 echo "$reward" > "$logs/verifier/reward.txt"
