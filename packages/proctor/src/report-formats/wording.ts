@@ -49,11 +49,11 @@ export function boundText(bounds: readonly number[]): string {
 }
 
 export function number(value: number | null): string {
-  return value === null ? MISSING : value.toLocaleString('en-US', { maximumFractionDigits: 0 });
+  return value === null ? MISSING : WHOLE.format(value);
 }
 
 export function decimal(value: number | null): string {
-  return value === null ? MISSING : value.toLocaleString('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+  return value === null ? MISSING : ONE_PLACE.format(value);
 }
 
 /** `850 ms`, `12.3 s`, `4 min 05 s`, `2 h 03 min` */
@@ -68,12 +68,17 @@ export function duration(ms: number | null): string {
   return `${Math.floor(minutes / 60)} h ${two(minutes % 60)} min`;
 }
 
-/** `$1.23`; under a cent with four places. */
+/** `$1.23`; under a cent with up to six places. */
 export function dollars(nanoUsd: number | null): string {
   if (nanoUsd === null) return MISSING;
-  const usd = nanoUsd / 1e9;
-  return `${usd < 0 ? '-' : ''}$${Math.abs(usd).toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: Math.abs(usd) < 0.01 && usd !== 0 ? 6 : 2 })}`;
+  const usd = Math.abs(nanoUsd) / 1e9;
+  return `${nanoUsd < 0 ? '-' : ''}$${(usd < 0.01 && usd !== 0 ? SMALL_CHANGE : TWO_PLACES).format(usd)}`;
 }
+
+const WHOLE = new Intl.NumberFormat('en-US', { maximumFractionDigits: 0 });
+const ONE_PLACE = new Intl.NumberFormat('en-US', { minimumFractionDigits: 1, maximumFractionDigits: 1 });
+const TWO_PLACES = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 2 });
+const SMALL_CHANGE = new Intl.NumberFormat('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 6 });
 
 /** `0.034`, `< 0.001` */
 export function pText(p: number | null): string {
