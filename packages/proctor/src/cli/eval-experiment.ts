@@ -48,7 +48,7 @@ export async function runExperiment(call: Call, asked: Asked, compiled: Compiled
   using interrupt = new Interrupt(call.terminal, { says, beforeExit: () => watch.pause() });
   const { use, ...changes } = asked.environment ?? {};
   const settings = asked.settings ?? {};
-  return withRunning(call, asked.directory, async ({ client, hash }) =>
+  return await withRunning(call, asked.directory, async ({ client, hash }) =>
     evalExperiment(client, {
       ...manner,
       tasksArgument: compiled.argument,
