@@ -3,11 +3,15 @@
  * blank lines that lead the rest, as they do in a file without one.
  */
 export function stripCanary(instruction: string): string {
-  const lines = instruction.split('\n');
-  let first = 0;
-  while (first < lines.length && isCanary(lines[first] ?? '')) first += 1;
-  while (first < lines.length && (lines[first] ?? '').trim() === '') first += 1;
-  return lines.slice(first).join('\n');
+  let start = 0;
+  for (let canaries = true; start < instruction.length; ) {
+    const end = instruction.indexOf('\n', start);
+    const line = instruction.slice(start, end === -1 ? instruction.length : end);
+    canaries &&= isCanary(line);
+    if (!canaries && line.trim() !== '') break;
+    start = end === -1 ? instruction.length : end + 1;
+  }
+  return instruction.slice(start);
 }
 
 function isCanary(line: string): boolean {

@@ -3,9 +3,15 @@ import type { FileEntry, FileTree } from '../task.ts';
 
 /** A tree whose digest covers path, mode and content of every file. */
 export function fileTree(root: string, entries: readonly FileEntry[], hash: Hash): FileTree {
-  const files = [...entries].sort((left, right) => (left.path < right.path ? -1 : left.path > right.path ? 1 : 0));
-  const lines = files.map((file) => `${file.path}\0${file.mode.toString(8)}\0${file.sha256}\n`);
-  return { root, digest: hash(lines.join('')), bytes: files.reduce((sum, file) => sum + file.bytes, 0), files };
+  const files =
+    entries.length < 2 ? [...entries] : [...entries].sort((left, right) => (left.path < right.path ? -1 : left.path > right.path ? 1 : 0));
+  let lines = '';
+  let bytes = 0;
+  for (const file of files) {
+    lines += `${file.path}\0${file.mode.toString(8)}\0${file.sha256}\n`;
+    bytes += file.bytes;
+  }
+  return { root, digest: hash(lines), bytes, files };
 }
 
 export function findFile(tree: FileTree | null, path: string): FileEntry | null {

@@ -40,10 +40,12 @@ function refusePhaseNetwork(phase: 'agent' | 'verifier', mode: string | null, ba
   }
 }
 
+/** The first is enough: the task does not run. */
 function refuseServices(config: HarborConfig, log: MappingLog): void {
   for (const [index, artifact] of config.artifacts.entries()) {
     if (typeof artifact === 'string' || artifact.service === null || artifact.service === 'main') continue;
     log.refuse(childPath(itemPath('artifacts', index), 'service'), 'an artifact of another service', 'compose');
+    return;
   }
 }
 

@@ -106,10 +106,10 @@ function requireEnvironment(config: HarborConfig, folder: HarborFolder, log: Map
 function sayWhichImage(config: HarborConfig, folder: HarborFolder, log: MappingLog): void {
   const written = config.environment.docker_image === '' ? 'empty' : 'not written';
   if (findFile(folder.context, 'Dockerfile') !== null) {
-    log.defaulted('environment.docker_image', null, `${written}: environment/Dockerfile is built`);
+    log.redefault('environment.docker_image', null, `${written}: environment/Dockerfile is built`);
     return;
   }
-  log.defaulted('environment.docker_image', null, `${written}, no environment/Dockerfile: an image template, or a sandbox without images`);
+  log.redefault('environment.docker_image', null, `${written}, no environment/Dockerfile: an image template, or a sandbox without images`);
   if (config.live.command !== null || folder.hasCompose) return;
   log.warn('environment', 'this task names no image', {
     hint: 'Write [environment] docker_image or environment/Dockerfile, or pass an image template',

@@ -1,7 +1,11 @@
 /** `environment.cpus`, `steps[0].name`, `metadata."a b"`: how issues, accounts and positions name a key. */
 export function childPath(parent: string, key: string): string {
-  const name = /^[A-Za-z0-9_-]+$/.test(key) ? key : JSON.stringify(key);
+  const name = isBareKey(key) ? key : JSON.stringify(key);
   return parent === '' ? name : `${parent}.${name}`;
+}
+
+function isBareKey(key: string): boolean {
+  return /^[A-Za-z0-9_-]+$/.test(key);
 }
 
 export function itemPath(parent: string, index: number): string {

@@ -7,18 +7,19 @@ export type IssueDetail = Pick<Issue, 'expected' | 'found' | 'hint' | 'place'>;
 /** What one mapping has to say: complaints, the fate of every key, and the keys that have no place in a Task. */
 export class MappingLog {
   readonly issues: Issue[] = [];
-  /** Path → value of keys that have no place in a Task, unchanged. */
-  readonly carried: Record<string, unknown> = {};
   /** Keys that are often written under the wrong table → where they belong. */
   readonly elsewhere: ReadonlyMap<string, string>;
-  readonly #account = new Map<string, FieldAccount>();
+  /** One entry a path, in the order in which the keys were read. */
+  readonly account: FieldAccount[] = [];
+  readonly #carried: [string, unknown][] = [];
 
   constructor(elsewhere: ReadonlyMap<string, string> = new Map()) {
     this.elsewhere = elsewhere;
   }
 
-  get account(): FieldAccount[] {
-    return [...this.#account.values()];
+  /** Path → value of keys that have no place in a Task, unchanged. */
+  get carried(): Record<string, unknown> {
+    return Object.fromEntries(this.#carried);
   }
 
   get hasErrors(): boolean {
@@ -34,27 +35,34 @@ export class MappingLog {
   }
 
   take(path: string, value: unknown, reason?: string): void {
-    this.#account.set(path, { path, fate: 'taken', value: plainJson(value), ...(reason === undefined ? {} : { reason }) });
+    const json = plainJson(value);
+    this.account.push(reason === undefined ? { path, fate: 'taken', value: json } : { path, fate: 'taken', value: json, reason });
   }
 
   defaulted(path: string, value: unknown, reason: string): void {
-    this.#account.set(path, { path, fate: 'defaulted', value: plainJson(value), reason });
+    this.account.push({ path, fate: 'defaulted', value, reason });
+  }
+
+  /** Says better what became of a key than the reading of its table could. */
+  redefault(path: string, value: unknown, reason: string): void {
+    const index = this.account.findIndex((entry) => entry.path === path);
+    if (index === -1) this.defaulted(path, value, reason);
+    else this.account[index] = { path, fate: 'defaulted', value, reason };
   }
 
   ignore(path: string, reason: string): void {
-    this.#account.set(path, { path, fate: 'ignored', reason });
+    this.account.push({ path, fate: 'ignored', reason });
   }
 
   /** Keeps a key that has no place in a Task. */
   carry(path: string, value: unknown): void {
-    this.carried[path] = plainJson(value);
+    this.#carried.push([path, plainJson(value)]);
   }
 
   /** A part of the format that this build cannot honour: refused by name, never dropped. */
   refuse(path: string, message: string, capability: string, detail: Pick<Issue, 'place'> = {}): void {
     this.error(path, message, { hint: `Capability ${capability} is not on in this build`, ...detail });
-    const reason = `capability ${capability} is not on in this build`;
-    if (path !== '') this.#change(path, 'refused', reason);
+    if (path !== '') this.#change(path, 'refused', `capability ${capability} is not on in this build`);
   }
 
   /** What was taken at or below a path has no effect after all. */
@@ -63,8 +71,8 @@ export class MappingLog {
   }
 
   #change(path: string, fate: 'refused' | 'ignored', reason: string): void {
-    for (const [key, entry] of this.#account) {
-      if (entry.fate === 'taken' && isAtOrBelow(key, path)) this.#account.set(key, { path: key, fate, reason });
+    for (const [index, entry] of this.account.entries()) {
+      if (entry.fate === 'taken' && isAtOrBelow(entry.path, path)) this.account[index] = { path: entry.path, fate, reason };
     }
   }
 }

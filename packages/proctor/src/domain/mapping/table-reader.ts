@@ -14,7 +14,7 @@ export class TableReader {
   readonly path: string;
   readonly log: MappingLog;
   readonly value: Table;
-  readonly #asked = new Set<string>();
+  readonly #asked: string[] = [];
 
   constructor(table: Table, path: string, log: MappingLog) {
     this.value = table;
@@ -27,7 +27,7 @@ export class TableReader {
   }
 
   has(key: string): boolean {
-    this.#asked.add(key);
+    this.#asked.push(key);
     return Object.hasOwn(this.value, key);
   }
 
@@ -97,19 +97,22 @@ export class TableReader {
 
   /** Every key that was not asked for is ignored, with a warning that names the key it may have been meant as. */
   end(): void {
-    const known = [...this.#asked];
     const keys = this.keys();
+    const asked = keys.length > FEW ? new Set(this.#asked) : null;
     if (keys.length === 0 && this.path !== '') this.log.take(this.path, {});
     for (const key of keys) {
-      if (this.#asked.has(key)) continue;
+      if (asked === null ? this.#asked.includes(key) : asked.has(key)) continue;
       const place = this.log.elsewhere.get(key);
-      const guess = place === undefined ? didYouMean(key, known) : null;
+      const guess = place === undefined ? didYouMean(key, this.#asked) : null;
       const hint = place === undefined ? (guess === null ? undefined : `Did you mean ${guess}?`) : `It belongs ${place}`;
       this.ignore(key, 'not a key of this table; kept in source_fields');
       this.log.warn(this.at(key), 'unknown key, ignored', hint === undefined ? {} : { hint });
     }
   }
 }
+
+/** Up to here a list is searched quicker than a set is made. */
+const FEW = 20;
 
 /** Reads a table and accounts for every key of it. */
 export function readTable<T>(value: unknown, path: string, log: MappingLog, read: (reader: TableReader) => T): T | undefined {
