@@ -102,7 +102,7 @@ describe.each(Object.entries(REPORT_FORMATS))('%s', (_, format) => {
 test.each([
   ['terminal-80.txt', 'terminal', 80],
   ['terminal-200.txt', 'terminal', 200],
-  ['report.md', 'markdown', 80],
+  ['report-markdown.txt', 'markdown', 80],
   ['report.xml', 'junit', 80],
   ['report.json', 'json', 80],
 ] as const)('fixtures/results/%s is what the sample renders to', async (file, name, columns) => {
