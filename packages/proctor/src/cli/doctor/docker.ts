@@ -1,0 +1,116 @@
+import { accessSync, constants, existsSync } from 'node:fs';
+import { homedir } from 'node:os';
+import { z } from 'zod';
+import { ask, type Finding, missing, ok, warning } from './finding.ts';
+import { installLine } from './host.ts';
+
+export type DockerFacts = { findings: Finding[]; isPodman: boolean; cgroup: string | null };
+
+/** The engine that the docker program uses, and what building images needs. */
+export async function dockerFacts(environment: NodeJS.ProcessEnv): Promise<DockerFacts> {
+  const version = await ask('docker', 'version', '--format', '{{json .}}');
+  if (version.kind === 'absent') {
+    const socket = socketPath(environment);
+    const fix = process.platform === 'darwin' ? 'brew install --cask docker' : installLine('docker.io');
+    const value =
+      socket === null
+        ? 'not installed: tasks with an image need it'
+        : `no docker program, though ${socket} is there: building images needs it`;
+    return { findings: [missing('docker', value, fix)], isPodman: false, cgroup: null };
+  }
+  const client = version.kind === 'ran' ? parsed(VersionSchema, version.stdout) : null;
+  const server = client?.Server ?? null;
+  if (server === null)
+    return {
+      findings: [unreachable(version.kind === 'ran' ? version.stderr : 'no answer within 10 s', environment)],
+      isPodman: false,
+      cgroup: null,
+    };
+  const [info, buildx] = await Promise.all([ask('docker', 'info', '--format', '{{json .}}'), ask('docker', 'buildx', 'version')]);
+  const engine = info.kind === 'ran' ? parsed(InfoSchema, info.stdout) : null;
+  const isPodman = /podman/i.test(`${server.Platform?.Name ?? ''} ${(server.Components ?? []).map((one) => one.Name).join(' ')}`);
+  const buildxVersion = buildx.kind === 'ran' && buildx.code === 0 ? /v?(\d+\.\d+[\w.+-]*)/.exec(buildx.stdout)?.[1] : undefined;
+  return {
+    isPodman,
+    cgroup: engine?.CgroupVersion ?? null,
+    findings: [
+      ok(
+        'docker',
+        `${isPodman ? 'Podman' : 'engine'} ${server.Version}${client?.Client?.Version === undefined ? '' : `, client ${client.Client.Version}`}${client?.Client?.Context === undefined ? '' : `, context ${client.Client.Context}`}`,
+      ),
+      ...(engine === null
+        ? []
+        : [
+            ok(
+              'docker host',
+              `${engine.OperatingSystem}, ${engine.NCPU} cpus, ${(engine.MemTotal / 1024 ** 3).toFixed(1)} GiB, ${engine.Driver}, cgroup v${engine.CgroupVersion ?? '?'}, ${engine.DockerRootDir}`,
+            ),
+          ]),
+      buildxVersion === undefined
+        ? warning('buildx', 'not installed: images are built by the older builder', installLine('docker-buildx'))
+        : ok('buildx', buildxVersion),
+    ],
+  };
+}
+
+function unreachable(said: string, environment: NodeJS.ProcessEnv): Finding {
+  const first = said.trim().split('\n')[0] ?? '';
+  const socket = socketPath(environment);
+  if (/permission denied/i.test(said) || (socket !== null && !canWrite(socket))) {
+    return missing('docker', `no permission for ${socket ?? 'its socket'}`, 'sudo usermod -aG docker $USER  # then log in again');
+  }
+  const host = environment.DOCKER_HOST;
+  if (host !== undefined && host !== '')
+    return missing('docker', `DOCKER_HOST=${withoutSecret(host)} does not answer: ${first}`, 'unset DOCKER_HOST  # or start that engine');
+  return missing(
+    'docker',
+    `installed, and its engine does not answer: ${first}`,
+    process.platform === 'darwin' ? 'open -a Docker' : 'sudo systemctl start docker',
+  );
+}
+
+function socketPath(environment: NodeJS.ProcessEnv): string | null {
+  const host = environment.DOCKER_HOST ?? '';
+  if (host.startsWith('unix://')) return host.slice('unix://'.length);
+  return ['/var/run/docker.sock', `${homedir()}/.docker/run/docker.sock`].find((path) => existsSync(path)) ?? null;
+}
+
+function canWrite(path: string): boolean {
+  try {
+    accessSync(path, constants.W_OK);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+export function withoutSecret(url: string): string {
+  return url.replace(/\/\/[^@/]*@/, '//***@');
+}
+
+function parsed<T>(schema: z.ZodType<T>, text: string): T | null {
+  try {
+    return schema.safeParse(JSON.parse(text)).data ?? null;
+  } catch {
+    return null;
+  }
+}
+
+const VersionSchema = z.object({
+  Client: z.object({ Version: z.string().optional(), Context: z.string().optional() }).nullish(),
+  Server: z
+    .object({
+      Version: z.string(),
+      Platform: z.object({ Name: z.string() }).nullish(),
+      Components: z.array(z.object({ Name: z.string() })).nullish(),
+    })
+    .nullish(),
+});
+const InfoSchema = z.object({
+  OperatingSystem: z.string(),
+  NCPU: z.number(),
+  MemTotal: z.number(),
+  Driver: z.string(),
+  CgroupVersion: z.string().optional(),
+  DockerRootDir: z.string(),
+});
