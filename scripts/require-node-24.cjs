@@ -22,7 +22,7 @@ function ready() {
 
 if (!ready()) {
   process.stderr.write('installing the workspace (npm ci) ...\n');
-  var install = child.spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund'], { cwd: root, stdio: ['ignore', 2, 2] });
+  var install = child.spawnSync('npm', ['ci', '--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'], { cwd: root, stdio: ['ignore', 2, 2] });
   if (install.status !== 0) {
     process.stderr.write('npm ci failed: see its message above, then run the same command again.\n');
     process.exit(69);
