@@ -277,6 +277,26 @@ describe('a trial', () => {
     });
   });
 
+  test('whose platform failed after the sandbox was made does not say that it could not be made', () => {
+    const failed = draft('environment.failed', {
+      phase: 'provision',
+      attribution: 'infrastructure',
+      code: 'internal',
+      message: 'no copy',
+      log: null,
+    });
+    expect(
+      fold([
+        ...begun,
+        runCompleted,
+        failed,
+        settled({ result: 'failed', reason: 'environment_provision', attribution: 'infrastructure', reward: null }),
+      ]),
+    ).toMatchObject({
+      ...{ trial_result: 'unscored', failure_mode: 'infrastructure', failure_detail: 'no copy' },
+    });
+  });
+
   test('that someone interrupted is unscored and cancelled, whatever an earlier verdict said', () => {
     const end = settled({ result: 'interrupted', reason: 'user', attribution: 'cancelled', reward: null });
     expect(fold([...begun, runCompleted, evaluated(revision), end])).toMatchObject({

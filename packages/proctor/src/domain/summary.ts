@@ -94,6 +94,7 @@ type Facts = {
   iterations: number;
   closed: EventData<'session.closed'> | null;
   environmentFailure: EventData<'environment.failed'> | null;
+  provisioned: boolean;
   runFailure: EventData<'run.failed'> | null;
   runStartedAt: string | null;
   budgetReached: boolean;
@@ -141,6 +142,7 @@ function emptyFacts(sessionId: string): Facts {
     iterations: 0,
     closed: null,
     environmentFailure: null,
+    provisioned: false,
     runFailure: null,
     runStartedAt: null,
     budgetReached: false,
@@ -191,6 +193,7 @@ const TYPED_FOLDS: Folds = {
     facts.endedAt ??= row.at;
   },
   'environment.provisioned': (facts, data) => {
+    facts.provisioned = true;
     facts.isolation = data.isolation;
     facts.provider = data.provider;
     facts.imageId = data.image_id;

@@ -12,6 +12,8 @@ export type TrialFacts = {
   outcomes: readonly OutcomeState[];
   closed: EventData<'session.closed'> | null;
   environmentFailure: EventData<'environment.failed'> | null;
+  /** True: there was a sandbox, so that a failure of the platform came later. */
+  provisioned: boolean;
   /** Of the last Run; null when it did not fail. */
   runFailure: EventData<'run.failed'> | null;
   budgetReached: boolean;
@@ -40,7 +42,8 @@ export function concludeTrial(facts: TrialFacts): Conclusion {
 
   if (facts.environmentFailure !== null) {
     const { phase, message, attribution } = facts.environmentFailure;
-    return failure(attribution === 'cancelled' ? 'interrupted' : ENVIRONMENT_FAILURE_MODES[phase], message, attribution);
+    if (attribution === 'cancelled') return failure('interrupted', message, attribution);
+    return failure(phase === 'provision' && facts.provisioned ? 'infrastructure' : ENVIRONMENT_FAILURE_MODES[phase], message, attribution);
   }
   if (deciding?.settled == null) return unended(facts, failure, base);
   const { evaluation, settled: end } = deciding;

@@ -154,9 +154,16 @@ export function comparisonText(comparison: Comparison): string {
     case 'nothing_in_common':
       return `${names}: no task has a scored trial in both`;
     case 'compared': {
-      const bounds = comparison.low === null || comparison.high === null ? '' : ` [${points(comparison.low)}, ${points(comparison.high)}]`;
+      const bounds =
+        comparison.low === null || comparison.high === null
+          ? ''
+          : ` [${points(Math.max(-1, comparison.low))}, ${points(Math.min(1, comparison.high))}]`;
+      const p =
+        comparison.p === null && comparison.sign_flip !== null
+          ? `sign-flip p ${pText(comparison.sign_flip.p)}`
+          : `p ${pText(comparison.p)}`;
       const ranking = comparison.distinguishable ? '' : '; the interval contains 0: no ranking';
-      return `${names}: ${points(comparison.difference)} points${bounds} over ${plural(comparison.tasks, 'task')}, p ${pText(comparison.p)}${comparison.low === null ? '; no interval' : ranking}`;
+      return `${names}: ${points(comparison.difference)} points${bounds} over ${plural(comparison.tasks, 'task')}, ${p}${comparison.low === null ? '; no interval' : ranking}`;
     }
     default:
       return comparison.status satisfies never;
