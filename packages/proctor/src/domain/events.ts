@@ -104,7 +104,7 @@ export const EVENT_DATA = {
     build_log: output.nullable(),
   }),
   'environment.failed': z.strictObject({
-    phase: z.enum(['build', 'pull', 'provision', 'healthcheck', 'upload', 'agent_setup']),
+    phase: z.enum(['build', 'pull', 'provision', 'healthcheck', 'upload', 'agent_setup', 'verification']),
     attribution: z.enum(ATTRIBUTIONS),
     code: z.string(),
     message: z.string(),

@@ -56,6 +56,7 @@ export const SETTLE_REASONS = {
   environment_healthcheck: FAILURE_MODES.healthcheck_failed,
   environment_upload: FAILURE_MODES.upload_failed,
   environment_agent_setup: FAILURE_MODES.agent_setup_failed,
+  environment_verification: FAILURE_MODES.verifier_infrastructure,
   infrastructure: FAILURE_MODES.infrastructure,
 } as const satisfies Record<string, string>;
 
@@ -87,6 +88,7 @@ export const ENVIRONMENT_FAILURE_MODES = {
   healthcheck: 'healthcheck_failed',
   upload: 'upload_failed',
   agent_setup: 'agent_setup_failed',
+  verification: 'verifier_infrastructure',
 } as const satisfies Record<EnvironmentPhase, FailureMode>;
 
 /** Who a reason speaks of where its event names nobody. Never `agent` for something that the agent cannot have caused. */

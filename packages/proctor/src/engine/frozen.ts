@@ -17,7 +17,7 @@ export type Frozen = {
 
 /** A failure of the world around a Session, told by a fact: never a score. */
 export class EnvironmentFailure extends Error {
-  readonly phase: 'build' | 'pull' | 'provision' | 'healthcheck' | 'upload' | 'agent_setup';
+  readonly phase: 'build' | 'pull' | 'provision' | 'healthcheck' | 'upload' | 'agent_setup' | 'verification';
   readonly attribution: 'task' | 'infrastructure' | 'agent' | 'cancelled';
   readonly code: string;
   readonly log: string | null;

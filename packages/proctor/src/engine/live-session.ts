@@ -328,7 +328,7 @@ export class LiveSession {
   /** The platform failed: the Outcome ends without a verdict, and the first cause is what is said. */
   async #broken(error: unknown): Promise<void> {
     const code = error instanceof AppError ? error.code : 'internal';
-    const failure = new EnvironmentFailure('provision', 'infrastructure', code, messageOf(error), { log: error instanceof Error ? (error.stack ?? null) : null, cause: error });
+    const failure = new EnvironmentFailure(this.#provisioned === null ? 'provision' : 'verification', 'infrastructure', code, messageOf(error), { log: error instanceof Error ? (error.stack ?? null) : null, cause: error });
     await this.#environmentFailed(failure).catch(() => this.#lastWords(code, messageOf(error)));
   }
 
