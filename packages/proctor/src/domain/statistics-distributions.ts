@@ -59,8 +59,8 @@ export function regularizedBeta(x: number, a: number, b: number): number {
   if (x <= 0) return 0;
   if (x >= 1) return 1;
   const front = Math.exp(logGamma(a + b) - logGamma(a) - logGamma(b) + a * Math.log(x) + b * Math.log1p(-x));
-  if (x > (a + 1) / (a + b + 2)) return 1 - (front * betaFraction(1 - x, b, a)) / b;
-  return (front * betaFraction(x, a, b)) / a;
+  const value = x > (a + 1) / (a + b + 2) ? 1 - (front * betaFraction(1 - x, b, a)) / b : (front * betaFraction(x, a, b)) / a;
+  return Math.min(1, Math.max(0, value));
 }
 
 function betaFraction(x: number, a: number, b: number): number {

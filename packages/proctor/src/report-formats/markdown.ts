@@ -16,6 +16,7 @@ import {
   pText,
   RESULT_MARKS,
   rateText,
+  usageText,
 } from './wording.ts';
 
 /** For a pull request or a page: tables, every word of an agent or task escaped. */
@@ -100,7 +101,8 @@ function comparisons(report: Report): string {
     const flips = (name: string, list: readonly string[]) => (list.length === 0 ? '' : `\n  - ${name}: ${list.map(plain).join(', ')}`);
     const tests = comparison.mcnemar === null ? '' : `\n  - McNemar exact p ${pText(comparison.mcnemar.p)}`;
     const sign = comparison.sign_flip === null ? '' : `\n  - sign-flip p ${pText(comparison.sign_flip.p)}`;
-    return `- ${plain(comparisonText(comparison))}${flips('fixed', comparison.fixed)}${flips('broken', comparison.broken)}${flips('not comparable', comparison.not_comparable)}${tests}${sign}`;
+    const usage = usageText(comparison) === null ? '' : `\n  - ${plain(usageText(comparison) ?? '')}`;
+    return `- ${plain(comparisonText(comparison))}${flips('fixed', comparison.fixed)}${flips('broken', comparison.broken)}${flips('not comparable', comparison.not_comparable)}${tests}${sign}${usage}`;
   });
   return `## Comparison, paired by task\n\n${lines.join('\n')}`;
 }

@@ -16,6 +16,7 @@ import {
   number,
   percent,
   plural,
+  usageText,
 } from './wording.ts';
 import { wrap } from './wrap.ts';
 
@@ -132,6 +133,7 @@ function comparisons({ report, paint, columns }: Page): string[] {
           columns,
         )
       : []),
+    ...wrapped(usageText(comparison), columns),
     ...(comparison.minimum_detectable_difference === null
       ? []
       : wrap(
@@ -140,6 +142,10 @@ function comparisons({ report, paint, columns }: Page): string[] {
         ).map(paint.dim)),
   ]);
   return [paint.strong('Comparison, paired by task'), ...lines];
+}
+
+function wrapped(text: string | null, columns: number): string[] {
+  return text === null ? [] : wrap(`    ${text}`, columns);
 }
 
 function names(tasks: readonly string[]): string {

@@ -170,6 +170,16 @@ export function comparisonText(comparison: Comparison): string {
   }
 }
 
+/** What the lane used more or less than the baseline, per Session; null = neither side recorded it. */
+export function usageText({ usage }: Comparison): string | null {
+  const signed = (value: number, show: (value: number) => string) => `${value < 0 ? '−' : '+'}${show(Math.abs(value))}`;
+  const parts = [
+    usage.tokens_difference === null ? '' : `${signed(usage.tokens_difference, number)} tokens`,
+    usage.cost_difference_nano_usd === null ? '' : signed(usage.cost_difference_nano_usd, dollars),
+  ].filter((part) => part !== '');
+  return parts.length === 0 ? null : `per Session ${parts.join(', ')}${usage.incomplete ? ' (usage: incomplete)' : ''}`;
+}
+
 export function plural(count: number, noun: string): string {
   return `${number(count)} ${noun}${count === 1 ? '' : 's'}`;
 }
