@@ -12,7 +12,10 @@ export function liveLines(tally: Tally, now: number, size: { columns: number; ro
   const shown = running.length > room ? running.slice(0, room - 1) : running;
   const names = shown.map(nameOf);
   const columns = columnWidths(width, names, shown);
-  const lines = shown.map((one, index) => trialLine(one, names[index] ?? ['', ''], columns, now, paint));
+  const lines = shown.map((one, index) => {
+    const name = names[index] ?? ['', ''];
+    return width < NARROW_CELLS ? truncate(`${name[0]} ${PHASES[one.phase]}`, width) : trialLine(one, name, columns, now, paint);
+  });
   if (shown.length < running.length) lines.push(paint.dim(truncate(`  … and ${running.length - shown.length} more`, width)));
   return [...lines, totalsLine(tally, now, width, paint)];
 }
@@ -51,6 +54,8 @@ function totalsLine(tally: Tally, now: number, width: number, paint: Colors): st
 
 const FRAMES = ['⠋', '⠙', '⠸', '⠴', '⠦', '⠇'];
 const ELAPSED_CELLS = 12;
+/** Below this, columns would only be ellipses. */
+const NARROW_CELLS = 38;
 
 function fit(text: string, columns: number): string {
   return pad(truncate(text, columns), columns);
