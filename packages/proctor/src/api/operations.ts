@@ -60,6 +60,8 @@ export const CreateSessionSchema = z.strictObject({
   experiment: z.strictObject({ name: z.string(), lane: z.string(), repetition: z.int(), attempt: z.int(), trial: z.string() }).optional(),
   mounts: z.array(z.strictObject({ path: z.string(), sha256: z.string() })).max(16).optional(),
   budget: z.string().optional(),
+  /** Keep the filesystem as it is at settlement, for `proctor shell <session>`. */
+  keep_state: z.boolean().optional(),
   regrades: z.string().optional(),
 });
 

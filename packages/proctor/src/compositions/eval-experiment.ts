@@ -37,6 +37,8 @@ export type ExperimentOptions = {
   failFast: number | null;
   dryRun: boolean;
   acceptRetries: boolean;
+  /** Keep each Session's filesystem at settlement, for `proctor shell <session>`. */
+  keepState?: boolean;
   /** Tasks that admission refuses are listed like those that do not compile, instead of ending the experiment. */
   skipInvalid: boolean;
   /** This machine, for the default concurrency. */

@@ -9,6 +9,7 @@ export type TrialOptions = {
   environment: { id: string; version: number };
   attempt: number;
   feedback: 'none' | 'summary' | 'full';
+  keepState?: boolean;
   onStart(session: string): void;
   onPhase(phase: TrialPhase, detail: string | null): void;
   signal: AbortSignal;
@@ -22,6 +23,7 @@ export async function runTrial(client: Client, trial: Trial, options: TrialOptio
     environment_id: options.environment,
     task: task.blob,
     experiment: { name: options.experiment, lane: lane.label, repetition: trial.repetition, attempt: options.attempt, trial: trial.id },
+    ...(options.keepState ? { keep_state: true } : {}),
   });
   options.onStart(id);
   const interrupt = () => {

@@ -5,7 +5,7 @@ import type { ExperimentOptions } from './eval-experiment.ts';
 import type { Trial } from './plan-experiment.ts';
 import { labelOf, runTrial } from './run-trial.ts';
 
-export type RunTrialsOptions = Pick<ExperimentOptions, 'maxAttempts' | 'failFast' | 'progress' | 'signal' | 'feedback' | 'now'> & { experiment: string; environment: { id: string; version: number }; concurrency: number };
+export type RunTrialsOptions = Pick<ExperimentOptions, 'maxAttempts' | 'failFast' | 'progress' | 'signal' | 'feedback' | 'now' | 'keepState'> & { experiment: string; environment: { id: string; version: number }; concurrency: number };
 
 /** Runs trials side by side. Every attempt is kept; the last one of a trial counts. */
 export async function runTrials(client: Client, trials: readonly Trial[], options: RunTrialsOptions): Promise<{ summaries: SessionSummary[] }> {
@@ -29,6 +29,7 @@ export async function runTrials(client: Client, trials: readonly Trial[], option
         environment: options.environment,
         attempt: done + attempt,
         feedback: options.feedback,
+        keepState: options.keepState ?? false,
         signal,
         onStart: (session) => {
           started = true;

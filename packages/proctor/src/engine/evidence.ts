@@ -1,9 +1,11 @@
-import { messageOf } from '../domain/errors.ts';
+import { AppError, messageOf } from '../domain/errors.ts';
+import type { VerifierContract } from '../domain/task.ts';
 import type { SandboxLease } from '../sandbox.ts';
 import { changedTools } from './changed-tools.ts';
 import { captureDeliverables } from './deliverables.ts';
 import type { EngineParts } from './parts.ts';
 import type { SessionLog } from './session-log.ts';
+import { removeVerifierFiles } from './verify.ts';
 import { workdirDiff } from './workdir-diff.ts';
 
 export type EvidenceOptions = {
@@ -36,5 +38,17 @@ export async function keepEvidence(options: EvidenceOptions): Promise<void> {
     if (tools.length > 0) log.write([log.draft('warning', { code: 'tools_changed', message: `${tools.length} tools of the image are not as they were`, paths: tools.slice(0, 100), outcome_id: outcomeId }, by)]);
   } catch (error) {
     log.write([log.draft('warning', { code: 'evidence_incomplete', message: `evidence could not be kept whole: ${messageOf(error)}`, outcome_id: outcomeId }, by)]);
+  }
+}
+
+/** The filesystem as the agent left it, without the verifier's files. */
+export async function keepState(options: Pick<EvidenceOptions, 'log' | 'lease' | 'outcomeId'> & { contract: VerifierContract; key: string }): Promise<void> {
+  const { log, lease, outcomeId } = options;
+  try {
+    if (lease.keepAs === undefined) throw new AppError('capability_not_enabled', 'this sandbox keeps no states');
+    await removeVerifierFiles(lease, options.contract);
+    await lease.keepAs(options.key);
+  } catch (error) {
+    log.write([log.draft('warning', { code: 'evidence_incomplete', message: `the state could not be kept: ${messageOf(error)}`, outcome_id: outcomeId }, { author: 'engine' })]);
   }
 }

@@ -18,7 +18,8 @@ import { provision, type Provisioned } from './provision.ts';
 import { revisionMessage, writeFeedback } from './revision.ts';
 import { runAgent, type AgentRunEnd } from './run-agent.ts';
 import type { SessionLog } from './session-log.ts';
-import { keepEvidence } from './evidence.ts';
+import { keepEvidence, keepState } from './evidence.ts';
+import { stateKey } from './open-box.ts';
 
 type Definition = EventData<'outcome.defined'>['definition'];
 type Outcome = { id: string; definition: Definition; contract: VerifierContract; iteration: number };
@@ -35,6 +36,7 @@ export type LiveSessionParts = {
   frozen: Frozen;
   content: TreeContent;
   room: HostRoom;
+  keepState: boolean;
   /** Hints for people who watch. */
   onPhase(phase: SessionPhase): void;
 };
@@ -48,6 +50,7 @@ export class LiveSession {
   #content: TreeContent;
   #room: HostRoom;
   #onPhase: (phase: SessionPhase) => void;
+  #keepState: boolean;
   #outcome: Outcome | null = null;
   #provisioned: Provisioned | null = null;
   #agent: Agent | null = null;
@@ -65,6 +68,7 @@ export class LiveSession {
     this.#content = given.content;
     this.#room = given.room;
     this.#onPhase = given.onPhase;
+    this.#keepState = given.keepState;
   }
 
   /** Appends one `user.*` event under its rules; resolves when it is durable. The work it starts goes on after that. */
@@ -292,6 +296,7 @@ export class LiveSession {
         satisfied: result === 'satisfied',
         agentKind: this.#frozen.agent.spec.kind,
       });
+      if (this.#keepState) await keepState({ log: this.#log, lease: provisioned.lease, outcomeId: outcome.id, contract: outcome.contract, key: stateKey(this.id) });
     }
     const evaluations = this.#log.projection.outcomes.find((one) => one.id === outcome.id)?.iteration ?? 0;
     this.#outcome = null;

@@ -26,7 +26,17 @@ export type Provisioned = {
   buildLog: string | null;
 };
 
-export type ProvisionOptions = { frozen: Frozen; agent: Agent; agentDigest: string; content: TreeContent; labels: SandboxLabels; signal: AbortSignal; onPhase(phase: 'image' | 'provision' | 'agent_setup'): void };
+export type ProvisionOptions = {
+  frozen: Frozen;
+  agent: Agent;
+  agentDigest: string;
+  content: TreeContent;
+  labels: SandboxLabels;
+  signal: AbortSignal;
+  onPhase(phase: 'image' | 'provision' | 'agent_setup'): void;
+  /** A kept filesystem instead of the image; nothing is uploaded over it. */
+  from?: PreparedImage | null;
+};
 
 /** Image, sandbox, files, health and agent setup, each under its own clock. What fails here is never a score: EnvironmentFailure says whose it is. */
 export async function provision(parts: EngineParts, options: ProvisionOptions): Promise<Provisioned> {
@@ -35,7 +45,7 @@ export async function provision(parts: EngineParts, options: ProvisionOptions): 
   const mounts = await atPhase('provision', () => materializeMounts(parts.store, frozen.mounts, parts.mountsDirectory));
   const { provider } = frozen.chosen;
   const limits = frozen.task?.limits;
-  const prepared = await prepareImage(parts, options);
+  const prepared = options.from ?? (await prepareImage(parts, options));
   const setupKey = agent.setup === undefined || prepared === null ? null : `${prepared.id}+${options.agentDigest}`;
   const kept = setupKey === null ? null : ((await provider.kept?.(setupKey)) ?? null);
   options.onPhase('provision');
@@ -43,7 +53,7 @@ export async function provision(parts: EngineParts, options: ProvisionOptions): 
   const lease = await openLease(options, kept ?? prepared, mounts);
   try {
     const workdir = lease.facts.workdir;
-    await atPhase('upload', () => uploadInitialFiles(lease, options, workdir, kept !== null));
+    if (options.from == null) await atPhase('upload', () => uploadInitialFiles(lease, options, workdir, kept !== null));
     const healthcheck = frozen.task?.environment.healthcheck ?? null;
     if (healthcheck !== null) await waitUntilHealthy(lease.sandbox, healthcheck, { workdir, signal, clock: parts.clock });
     const provisionMs = parts.clock.elapsed() - start;

@@ -18,6 +18,7 @@ export type NewLiveSession = {
   title?: string;
   metadata?: Record<string, string>;
   mounts?: { path: string; sha256: string }[];
+  keepState?: boolean;
   experiment: { name: string; lane: string; repetition: number; attempt: number; trial: string } | null;
 };
 
@@ -84,7 +85,7 @@ export class Sessions {
     const onPhase = (phase: SessionPhase) => {
       for (const listener of this.#listeners) listener(id, phase);
     };
-    const session = new LiveSession({ parts, id, log: new SessionLog(writer, parts.clock), frozen, content: this.#content, room: this.#room, onPhase });
+    const session = new LiveSession({ parts, id, log: new SessionLog(writer, parts.clock), frozen, content: this.#content, room: this.#room, keepState: wanted.keepState ?? false, onPhase });
     this.#live.set(id, session);
     return session;
   }

@@ -58,6 +58,7 @@ export function sessionOperations(parts: OperationParts) {
         title: input.title,
         metadata: input.metadata,
         mounts: input.mounts,
+        keepState: input.keep_state ?? false,
         experiment: input.experiment ?? null,
       });
       return { id: session.id };
