@@ -98,6 +98,11 @@ export function listeningPorts(pid: number): number[] | null {
   }
 }
 
+/** `pid:[4026531836]`; null where there are none, or we may not look. */
+export function pidNamespaceOf(pid: number): string | null {
+  return linkOrNull(`/proc/${pid}/ns/pid`);
+}
+
 /** Changes with every boot of this kernel. */
 export function bootId(): string {
   return process.platform === 'linux' ? readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim() : bootIdByProgram();
@@ -181,7 +186,7 @@ function complete(stat: ProcessStat, read: (path: string) => string): HostProces
     argv: commandLine === '' ? [] : commandLine.replace(/\0$/, '').split('\0'),
     uid: Number(/^Uid:\s+(\d+)/m.exec(status)?.[1] ?? -1),
     namespacePid: Number(/^NSpid:.*?(\d+)$/m.exec(status)?.[1] ?? stat.pid),
-    pidNamespace: linkOrNull(`/proc/${stat.pid}/ns/pid`),
+    pidNamespace: pidNamespaceOf(stat.pid),
   };
 }
 

@@ -10,7 +10,7 @@ export type Walls = {
   ownNetwork: boolean;
 };
 
-/** Sandbox made by bubblewrap; its process 1 is `keeper`, and its status appears on descriptor 3. */
+/** Sandbox made by bubblewrap; its process 1 is `keeper`. */
 export function bubblewrapArgs(walls: Walls, keeper: readonly string[]): string[] {
   return [
     '--unshare-user',
@@ -46,8 +46,6 @@ export function bubblewrapArgs(walls: Walls, keeper: readonly string[]): string[
     '--cap-drop',
     'ALL',
     ...[...CAPABILITIES, KEEPER_CAPABILITY].flatMap((name) => ['--cap-add', `CAP_${name.toUpperCase()}`]),
-    '--json-status-fd',
-    '3',
     '--',
     ...keeper,
   ];

@@ -32,7 +32,7 @@ export function enterArgv(
   cwd: string,
   env: Readonly<Record<string, string>>,
 ): { args: string[]; env: Record<string, string> } {
-  const { pid, ownNetwork, programs } = entrance;
+  const { programs } = entrance;
   const carried: Record<string, string> = {};
   const named: string[] = [];
   for (const [name, value] of Object.entries(env)) {
@@ -40,18 +40,7 @@ export function enterArgv(
     else named.push(`${name}=${value}`);
   }
   const args = [
-    `--target=${pid}`,
-    '--user',
-    '--preserve-credentials',
-    '--mount',
-    '--ipc',
-    '--pid',
-    ...(ownNetwork ? ['--net'] : []),
-    '--',
-    programs.setpriv,
-    `--bounding-set=-all,${CAPABILITIES.map((name) => `+${name}`).join(',')}`,
-    '--inh-caps=-all',
-    '--no-new-privs',
+    ...wayIn(entrance),
     programs.setsid,
     programs.sh,
     '-c',
@@ -64,6 +53,19 @@ export function enterArgv(
     ...argv,
   ];
   return { args, env: carried };
+}
+
+/** A command line for a terminal of the host. */
+export function shellArgv(entrance: Entrance, cwd: string, words: readonly string[], command: readonly string[]): string[] {
+  const { nsenter, env, sh } = entrance.programs;
+  return [nsenter, ...wayIn(entrance), env, '-i', ...words, sh, '-c', 'cd -- "$1" && shift && exec "$@"', 'proctor', cwd, ...command];
+}
+
+function wayIn({ pid, ownNetwork, programs }: Entrance): string[] {
+  const kept = CAPABILITIES.map((name) => `+${name}`).join(',');
+  const network = ownNetwork ? ['--net'] : [];
+  const spaces = [`--target=${pid}`, '--user', '--preserve-credentials', '--mount', '--ipc', '--pid', ...network];
+  return [...spaces, '--', programs.setpriv, `--bounding-set=-all,${kept}`, '--inh-caps=-all', '--no-new-privs'];
 }
 
 /**

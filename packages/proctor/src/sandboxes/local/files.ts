@@ -23,12 +23,13 @@ export async function extractTar(tool: ToolArgv, tar: AsyncIterable<Uint8Array> 
     throw new AppError('internal', `upload to ${directory} was cut: ${messageOf(fed.reason)}`, { cause: fed.reason });
 }
 
-/** A tar of `path` named from its parent, made as it is read; null = no such path. */
-export async function packTar(tool: ToolArgv, path: string): Promise<AsyncIterable<Uint8Array> | null> {
+/** A tar of `path` named from `base`, by default its parent, made as it is read; null = no such path. */
+export async function packTar(tool: ToolArgv, path: string, base?: string): Promise<AsyncIterable<Uint8Array> | null> {
   const whole = posix.normalize(path).replace(/(.)\/+$/, '$1');
-  const name = whole === '/' ? '.' : posix.basename(whole);
+  const from = base ?? posix.dirname(whole);
+  const name = posix.relative(from, whole) || '.';
   const script = `ls -d -- "$1" >/dev/null || exit ${NOT_SEEN}; cd -- "$2" && shift 2 && exec tar "$@"`;
-  const child = start(tool, ['sh', '-c', script, 'sh', whole, posix.dirname(whole), ...PACK, '--', name], false);
+  const child = start(tool, ['sh', '-c', script, 'sh', whole, from, ...PACK, '--', name], false);
   const chunks: AsyncIterator<Uint8Array> = child.stdout[Symbol.asyncIterator]();
   const first = await chunks.next();
   if (first.done === true && (await child.ended) === NOT_SEEN) {
@@ -50,15 +51,25 @@ export async function packTar(tool: ToolArgv, path: string): Promise<AsyncIterab
 /** Every link followed inside; null = no such path. */
 export async function realPathOf(tool: ToolArgv, path: string): Promise<string | null> {
   const { code, text } = await output(tool, ['realpath', '-ez', '--', path]);
-  return code === 0 ? text.replace(/\0$/, '') : null;
+  return code === 0 && text !== null ? text.replace(/\0$/, '') : null;
 }
 
-/** What a tool prints, for what is known to be bounded. */
-export async function output(tool: ToolArgv, argv: readonly string[]): Promise<{ code: number; text: string; complaint: string }> {
+/** What a tool prints; text null = it printed more than `maxBytes`, and was ended. */
+export async function output(
+  tool: ToolArgv,
+  argv: readonly string[],
+  maxBytes = 2 ** 20,
+): Promise<{ code: number; text: string | null; complaint: string }> {
   const child = start(tool, argv, false);
   const chunks: Buffer[] = [];
-  for await (const chunk of child.stdout) chunks.push(chunk);
-  return { code: await child.ended, text: Buffer.concat(chunks).toString('utf8'), complaint: child.complaint() };
+  let bytes = 0;
+  for await (const chunk of child.stdout) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) child.end();
+    else chunks.push(chunk);
+  }
+  const code = await child.ended;
+  return { code, text: bytes > maxBytes ? null : Buffer.concat(chunks).toString('utf8'), complaint: child.complaint() };
 }
 
 const EXTRACT = ['--recursive-unlink', '--no-same-owner', '--preserve-permissions', '--no-xattrs', '-xf', '-'];

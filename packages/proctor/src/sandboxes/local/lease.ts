@@ -2,13 +2,16 @@ import type { ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { setTimeout } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
-import type { ExecOptions, Exit, LeftProcess, Sandbox, SandboxFacts, SandboxLease } from '../../sandbox.ts';
-import { type Entrance, enterArgv, helperArgv } from './enter.ts';
+import type { Change, ExecOptions, Exit, LeftProcess, Sandbox, SandboxFacts, SandboxLease, Snapshot } from '../../sandbox.ts';
+import { Before } from './before.ts';
+import { type Entrance, enterArgv, helperArgv, shellArgv } from './enter.ts';
+import { isRoot } from './facts.ts';
 import { extractTar, packTar, realPathOf, type ToolArgv } from './files.ts';
 import { NamespaceView } from './namespace-view.ts';
 import { PhaseProcesses } from './phase-processes.ts';
 import { PipeStock } from './pipes.ts';
 import { runProgram } from './run-program.ts';
+import { packSnapshot, unpackSnapshot } from './snapshot.ts';
 import { sendSignal, wakeIfChildRuns } from './tree.ts';
 
 export type LocalWorld = {
@@ -18,7 +21,13 @@ export type LocalWorld = {
   entrance: Entrance;
   facts: SandboxFacts;
   env: Readonly<Record<string, string>>;
+  /** Paths that are the host's or the kernel's: in no snapshot and no change. */
+  foreign: readonly string[];
   remove: () => Promise<void>;
+  /** A labelled folder for a copy of this sandbox's files, and how it goes away. */
+  makeCopyFolder: () => Promise<{ folder: string; remove: () => Promise<void> }>;
+  /** Another sandbox as this one was when it began. */
+  openAgain: () => Promise<LocalLease>;
 };
 
 /** One namespace set, entered from outside for every exec. */
@@ -34,6 +43,7 @@ export class LocalLease implements SandboxLease {
   readonly #entered = new Set<number>();
   /** Programs of ours in the sandbox's files; process 1's end does not end them. */
   readonly #helpers = new Set<ChildProcess>();
+  #before: Before | null = null;
   #gone: string | null = null;
   #disposed: Promise<void> | null = null;
 
@@ -59,6 +69,8 @@ export class LocalLease implements SandboxLease {
   }
 
   async mark(): Promise<void> {
+    const { foreign, folder } = this.#world;
+    this.#before ??= await Before.take(this.#tool, foreign, folder, this.facts.workdir);
     this.#processes.mark();
   }
 
@@ -71,6 +83,39 @@ export class LocalLease implements SandboxLease {
     if (action !== 'stop') this.#wakeEntered();
   }
 
+  /** Since the first mark: what was uploaded before it is no change of anybody. */
+  changes(): Promise<Change[] | null> {
+    return this.#ifThere(async () => (this.#before === null ? null : await this.#before.changes()));
+  }
+
+  original(path: string, maxBytes: number): Promise<Uint8Array | null> {
+    return this.#ifThere(async () => (this.#before === null ? null : await this.#before.original(path, maxBytes)));
+  }
+
+  snapshot(): Promise<Snapshot> {
+    return this.#ifThere(async () => {
+      const { folder, remove } = await this.#world.makeCopyFolder();
+      try {
+        return await packSnapshot(this.#tool, folder, this.#world.foreign, remove);
+      } catch (error) {
+        await remove().catch(() => undefined);
+        throw error;
+      }
+    });
+  }
+
+  async openVerifier(from: Snapshot): Promise<SandboxLease> {
+    const fresh = await this.#world.openAgain();
+    try {
+      await unpackSnapshot(fresh.#tool, from.id);
+      return fresh;
+    } catch (error) {
+      await fresh[Symbol.asyncDispose]();
+      throw error;
+    }
+  }
+
+  /** Stopped and continued by signals: a process inside that is continued by another meanwhile runs. */
   async pause(): Promise<AsyncDisposable> {
     const resume = this.#processes.stopAll();
     return {
@@ -80,6 +125,13 @@ export class LocalLease implements SandboxLease {
         this.#wakeEntered();
       },
     };
+  }
+
+  /** As the agent's programs enter, with the terminal of whoever runs it. */
+  shellArgv(command: readonly string[]): string[] {
+    const { entrance, env } = this.#world;
+    const words = Object.entries({ ...env, TERM: 'xterm-256color' }).map(([name, value]) => `${name}=${value}`);
+    return shellArgv(entrance, this.facts.workdir, words, command);
   }
 
   [Symbol.asyncDispose](): Promise<void> {
@@ -169,8 +221,4 @@ function refusalOf(argv: readonly string[], options: ExecOptions): string | null
   if (!isRoot(options.user)) return `user ${options.user} was asked for: the local sandbox has one user, root`;
   if (options.tty !== undefined) return 'a terminal was asked for: the local sandbox has none';
   return null;
-}
-
-export function isRoot(user: string | number | null | undefined): boolean {
-  return user === undefined || user === null || ['', 'root', '0', '0:0', 'root:root'].includes(String(user));
 }

@@ -1,23 +1,17 @@
 import { dirname, join } from 'node:path';
 import { setTimeout } from 'node:timers/promises';
 import { AppError, messageOf } from '../../domain/errors.ts';
-import type {
-  OwnedThing,
-  ProviderOptions,
-  SandboxAbilities,
-  SandboxFacts,
-  SandboxLease,
-  SandboxProvider,
-  SandboxSpec,
-} from '../../sandbox.ts';
+import type { OwnedThing, ProviderOptions, SandboxAbilities, SandboxLease, SandboxProvider, SandboxSpec } from '../../sandbox.ts';
 import { isAlive, type Owner, ownerOf, ownerText, ownProcess } from '../../system/processes.ts';
-import { bubblewrapArgs, KEEPER } from './bubblewrap.ts';
+import { KEEPER } from './bubblewrap.ts';
 import type { EnterPrograms } from './enter.ts';
+import { factsOf, refuse } from './facts.ts';
 import { keeperOf, labelledFolders, makeLabelledFolder, writeKeeper } from './folders.ts';
-import { makeRoot, removeFolder } from './layout.ts';
-import { isRoot, LocalLease } from './lease.ts';
+import { closedPlaces, present, resolverMount } from './host-etc.ts';
+import { FRESH_MOUNTS, makeRoot, removeFolder } from './layout.ts';
+import { LocalLease } from './lease.ts';
 import { coverSysfs, runTool, startMaker } from './make.ts';
-import { findProgram } from './programs.ts';
+import { enterPrograms, type Maker, makersOf, NO_MAKER, refusalSentence } from './makers.ts';
 import { sendSignal } from './tree.ts';
 
 /** Sandboxes of Linux namespaces, made without any engine. */
@@ -27,80 +21,54 @@ export function localSandboxes(options: ProviderOptions): SandboxProvider {
 
 const DEFAULT_ENVIRONMENT = { PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin', HOME: '/root', LANG: 'C.UTF-8' };
 
+/** What this host lets us use, found out by making one sandbox. */
+type Means = { maker: Maker; programs: EnterPrograms; closed: readonly string[] };
+
 class LocalProvider implements SandboxProvider {
   readonly #options: ProviderOptions;
-  readonly #folder: string;
-  #tried: Promise<string | null> | null = null;
+  readonly #directory: string;
   readonly #open = new Set<LocalLease>();
+  #found: Promise<Means | string> | null = null;
 
   constructor(options: ProviderOptions) {
     this.#options = options;
-    this.#folder = join(options.directory, 'local');
+    this.#directory = join(options.directory, 'local');
   }
 
-  unusable(): Promise<string | null> {
-    this.#tried ??= this.#try();
-    return this.#tried;
+  async unusable(): Promise<string | null> {
+    const means = await this.#means();
+    return typeof means === 'string' ? means : null;
   }
 
   async abilities(): Promise<SandboxAbilities> {
+    const means = await this.#means();
     return {
       isolation: 'namespaces',
       images: false,
       networks: ['none', 'public'],
       enforces: new Set(),
-      snapshots: false,
+      snapshots: true,
       concurrency: null,
-      engine: 'bubblewrap',
-      notes: ['tools are the host’s own, read-only; cpu, memory and storage are not limited'],
+      engine: typeof means === 'string' ? 'none' : means.maker.name,
+      notes: ['tools are this host’s own, read-only; cpu, memory and storage are not limited; a pause is by signals'],
     };
   }
 
   async open(spec: SandboxSpec, signal?: AbortSignal): Promise<SandboxLease> {
     refuse(spec);
-    const programs = this.#programs();
-    const bwrap = findProgram('bwrap', this.#options.environment);
-    if (typeof programs === 'string' || bwrap === null)
-      throw new AppError('sandbox_unavailable', typeof programs === 'string' ? programs : NO_MAKER);
-    const workdir = spec.workdir ?? '/app';
-    const ownNetwork = spec.network.mode !== 'public';
-    const folder = await makeLabelledFolder(this.#folder, spec.labels);
-    const remove = () => removeFolder(folder, runTool);
-    try {
-      const root = join(folder, 'root');
-      const hostDirectories = await makeRoot(root, workdir);
-      const walls = { root, hostDirectories, mounts: spec.mounts, hidden: [], ownNetwork };
-      const { maker, pid } = await startMaker(bwrap, bubblewrapArgs(walls, [programs.sh, '-c', KEEPER]), signal);
-      const entrance = { pid, ownNetwork, programs };
-      const keeper = ownerOf(pid);
-      if (keeper !== null) await writeKeeper(folder, keeper);
-      if (ownNetwork) await coverSysfs(entrance);
-      const lease = new LocalLease({
-        folder,
-        maker,
-        entrance,
-        facts: factsOf(spec, workdir),
-        env: { ...DEFAULT_ENVIRONMENT, ...spec.env },
-        remove: async () => {
-          this.#open.delete(lease);
-          await remove();
-        },
-      });
-      this.#open.add(lease);
-      return lease;
-    } catch (error) {
-      await remove().catch(() => undefined);
-      throw error;
-    }
+    const means = await this.#means();
+    if (typeof means === 'string') throw new AppError('sandbox_unavailable', means);
+    return this.#make(means, spec, signal);
   }
 
   owned(): Promise<OwnedThing[]> {
-    return labelledFolders(this.#folder);
+    return labelledFolders(this.#directory);
   }
 
+  /** Ends a sandbox that still runs before its folder goes. */
   async remove(things: readonly OwnedThing[]): Promise<void> {
     for (const { kind, id } of things) {
-      if (kind !== 'folder' || dirname(id) !== this.#folder) continue;
+      if (kind !== 'folder' || dirname(id) !== this.#directory) continue;
       const keeper = await keeperOf(id);
       if (keeper !== null) await endKeeper(keeper);
       await removeFolder(id, runTool);
@@ -111,23 +79,70 @@ class LocalProvider implements SandboxProvider {
     await Promise.all([...this.#open].map((lease) => lease[Symbol.asyncDispose]()));
   }
 
-  #programs(): EnterPrograms | string {
-    const { environment } = this.#options;
-    const [nsenter, setpriv, setsid, sh, env] = ['nsenter', 'setpriv', 'setsid', 'sh', 'env'].map((name) => findProgram(name, environment));
-    if (nsenter && setpriv && setsid && sh && env) return { nsenter, setpriv, setsid, sh, env };
-    return 'the programs nsenter, setpriv and setsid of util-linux were not all found on PATH: apt-get install util-linux';
+  async #make(means: Means, spec: SandboxSpec, signal?: AbortSignal): Promise<LocalLease> {
+    const { maker, programs, closed } = means;
+    const workdir = spec.workdir ?? '/app';
+    const ownNetwork = spec.network.mode !== 'public';
+    const folder = await makeLabelledFolder(this.#directory, spec.labels);
+    try {
+      const root = join(folder, 'root');
+      const hostDirectories = await makeRoot(root, workdir);
+      const mounts = [...(ownNetwork ? [] : await resolverMount()), ...spec.mounts];
+      const walls = { root, hostDirectories, mounts, hidden: await present(closed), ownNetwork };
+      const { file, args } = maker.command(walls, [programs.sh, '-c', KEEPER]);
+      const started = await startMaker(file, args, signal);
+      const entrance = { pid: started.pid, ownNetwork, programs };
+      const keeper = ownerOf(started.pid);
+      if (keeper !== null) await writeKeeper(folder, keeper);
+      if (ownNetwork) await coverSysfs(entrance);
+      const lease = new LocalLease({
+        folder,
+        maker: started.maker,
+        entrance,
+        facts: factsOf(spec, workdir, maker.name),
+        env: { ...DEFAULT_ENVIRONMENT, ...spec.env },
+        foreign: [...hostDirectories, ...FRESH_MOUNTS, ...mounts.map((mount) => mount.path)],
+        remove: async () => {
+          this.#open.delete(lease);
+          await removeFolder(folder, runTool);
+        },
+        makeCopyFolder: async () => {
+          const copy = await makeLabelledFolder(this.#directory, spec.labels);
+          return { folder: copy, remove: () => removeFolder(copy, runTool) };
+        },
+        openAgain: () => this.#make(means, spec),
+      });
+      this.#open.add(lease);
+      return lease;
+    } catch (error) {
+      await this.remove([{ kind: 'folder', id: folder, labels: spec.labels, bytes: null, createdAt: null }]).catch(() => undefined);
+      throw error;
+    }
   }
 
-  async #try(): Promise<string | null> {
-    if (process.platform !== 'linux')
-      return `the local sandbox needs Linux namespaces, this is ${process.platform}: start Docker and use --sandbox docker`;
-    try {
-      await using lease = await this.open(trial());
-      const exit = await lease.sandbox.exec(['true'], { timeLimitMs: 20_000 });
-      return exit.kind === 'exited' && exit.code === 0 ? null : `a first command in a local sandbox ended with ${JSON.stringify(exit)}`;
-    } catch (error) {
-      return messageOf(error);
+  #means(): Promise<Means | string> {
+    this.#found ??= this.#find();
+    return this.#found;
+  }
+
+  async #find(): Promise<Means | string> {
+    if (process.platform !== 'linux') return `the local sandbox needs Linux namespaces, this is ${process.platform}: use --sandbox docker`;
+    const programs = enterPrograms(this.#options.environment);
+    if (typeof programs === 'string') return programs;
+    const closed = await closedPlaces();
+    let refusal = NO_MAKER;
+    for (const maker of makersOf(this.#options.environment, programs)) {
+      const means = { maker, programs, closed };
+      try {
+        await using trial = await this.#make(means, trialSpec());
+        const exit = await trial.sandbox.exec(['true'], { timeLimitMs: 20_000 });
+        if (exit.kind === 'exited' && exit.code === 0) return means;
+        refusal = await refusalSentence(`${maker.name}: a first command ended with ${JSON.stringify(exit)}`);
+      } catch (error) {
+        refusal = await refusalSentence(`${maker.name}: ${messageOf(error)}`);
+      }
     }
+    return refusal;
   }
 }
 
@@ -137,47 +152,8 @@ async function endKeeper(keeper: Owner): Promise<void> {
   for (let waited = 0; waited < 5000 && isAlive(keeper); waited += 20) await setTimeout(20);
 }
 
-const NO_MAKER = 'bubblewrap was not found on PATH: apt-get install bubblewrap';
-
-function refuse(spec: SandboxSpec): void {
-  if (!isRoot(spec.user)) {
-    throw new AppError('cannot_enforce', `user ${spec.user} was asked for: the local sandbox has one user, root; use --sandbox docker`, {
-      details: { capability: 'users' },
-    });
-  }
-  if ((spec.gpus ?? 0) > 0)
-    throw new AppError('cannot_enforce', 'gpus were asked for: the local sandbox gives none; use --sandbox docker', {
-      details: { capability: 'gpus' },
-    });
-  if (spec.network.mode === 'allowlist') {
-    throw new AppError('cannot_enforce', 'a network allowlist was asked for: the local sandbox has only none and public', {
-      details: { capability: 'allowlist' },
-    });
-  }
-}
-
-function factsOf(spec: SandboxSpec, workdir: string): SandboxFacts {
-  const limits = { cpus: spec.cpus, memory_mb: spec.memoryMb, storage_mb: spec.storageMb, pids: spec.pids };
-  return {
-    provider: 'local',
-    isolation: 'namespaces',
-    imageId: null,
-    imageDigest: null,
-    platform: `${process.platform}/${process.arch === 'x64' ? 'amd64' : process.arch}`,
-    workdir,
-    network: { mode: spec.network.mode, enforced: true },
-    notEnforced: Object.entries(limits).flatMap(([name, value]) => (value === null ? [] : [name])),
-    engine: 'bubblewrap',
-  };
-}
-
-function trial(): SandboxSpec {
-  const labels = {
-    store: 'none',
-    owner: ownerText(ownProcess()),
-    session: 'trial',
-    expiresAt: new Date(Date.now() + 600_000).toISOString(),
-  };
+function trialSpec(): SandboxSpec {
+  const expiresAt = new Date(Date.now() + 600_000).toISOString();
   return {
     image: null,
     prepared: null,
@@ -191,6 +167,6 @@ function trial(): SandboxSpec {
     pids: null,
     network: { mode: 'none', hosts: [] },
     mounts: [],
-    labels,
+    labels: { store: 'trial', owner: ownerText(ownProcess()), session: 'trial', expiresAt },
   };
 }

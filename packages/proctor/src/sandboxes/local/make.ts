@@ -1,6 +1,7 @@
 import { type ChildProcess, execFile, spawn } from 'node:child_process';
 import { promisify } from 'node:util';
 import { AppError } from '../../domain/errors.ts';
+import { listStats } from '../../system/processes.ts';
 import type { Entrance } from './enter.ts';
 
 /** Starts the program that makes the namespaces and waits until process 1 inside says that all is mounted. Gives its host pid. */
@@ -9,16 +10,13 @@ export async function startMaker(
   args: readonly string[],
   signal?: AbortSignal,
 ): Promise<{ maker: ChildProcess; pid: number }> {
-  const maker = spawn(file, args, { env: {}, detached: true, stdio: ['pipe', 'pipe', 'pipe', 'pipe'] });
-  const text = { ready: '', status: '', complaint: '' };
+  const maker = spawn(file, args, { env: {}, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const text = { ready: '', complaint: '' };
   maker.stdin?.on('error', () => undefined);
   const abort = () => void maker.kill('SIGKILL');
   signal?.addEventListener('abort', abort, { once: true });
   try {
     await new Promise<void>((resolve, reject) => {
-      const check = () => {
-        if (text.ready.includes('\n') && childPid(text.status) !== null) resolve();
-      };
       maker.once('error', reject);
       maker.once('close', (code) => reject(new AppError('sandbox_unavailable', text.complaint.trim() || `${file} ended with ${code}`)));
       maker.stderr?.on('data', (chunk: Buffer) => {
@@ -26,11 +24,7 @@ export async function startMaker(
       });
       maker.stdout?.on('data', (chunk: Buffer) => {
         text.ready += chunk.toString('utf8');
-        check();
-      });
-      maker.stdio[3]?.on('data', (chunk: Buffer) => {
-        text.status += chunk.toString('utf8');
-        check();
+        if (text.ready.includes('\n')) resolve();
       });
     });
   } catch (error) {
@@ -40,7 +34,9 @@ export async function startMaker(
   } finally {
     signal?.removeEventListener('abort', abort);
   }
-  return { maker, pid: childPid(text.status) ?? 0 };
+  const first = listStats().find((one) => one.parent === maker.pid);
+  if (first === undefined) throw new AppError('sandbox_unavailable', `${file} has no process 1 to enter`);
+  return { maker, pid: first.pid };
 }
 
 /** Shows the sandbox's own network devices under /sys in place of the host's, or nothing at all. */
@@ -62,9 +58,4 @@ export async function coverSysfs(entrance: Entrance): Promise<void> {
 
 export async function runTool(file: string, args: string[]): Promise<void> {
   await promisify(execFile)(file, args, { env: { PATH: process.env.PATH }, maxBuffer: 2 ** 20 });
-}
-
-function childPid(status: string): number | null {
-  const pid = /"child-pid":\s*(\d+)/.exec(status)?.[1];
-  return pid === undefined ? null : Number(pid);
 }

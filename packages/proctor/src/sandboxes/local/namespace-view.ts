@@ -1,5 +1,4 @@
-import { readlinkSync } from 'node:fs';
-import { descendants, type HostProcess, listStats, type ProcessStat, statOf, withDetails } from '../../system/processes.ts';
+import { descendants, type HostProcess, listStats, type ProcessStat, pidNamespaceOf, statOf, withDetails } from '../../system/processes.ts';
 import type { ProcessView } from './phase-processes.ts';
 
 /** The processes of one pid namespace, seen from the host: nothing inside is asked. */
@@ -12,7 +11,9 @@ export class NamespaceView implements ProcessView {
     const stat = statOf(keeper);
     if (stat === null) throw new Error(`the sandbox's process 1 (${keeper}) is gone`);
     this.#keeper = stat;
-    this.#namespace = readlinkSync(`/proc/${keeper}/ns/pid`);
+    const namespace = pidNamespaceOf(keeper);
+    if (namespace === null) throw new Error(`the namespaces of process ${keeper} cannot be looked at`);
+    this.#namespace = namespace;
   }
 
   /** Whether process 1, and with it the namespace, is there. */
@@ -28,7 +29,7 @@ export class NamespaceView implements ProcessView {
     const candidates = descendants(process.pid, listStats()).filter(
       (one) => one.state !== 'Z' && one.state !== 'X' && one.session !== this.#keeper.session,
     );
-    return withDetails(candidates).filter((one) => one.pidNamespace === this.#namespace);
+    return withDetails(candidates.filter((one) => pidNamespaceOf(one.pid) === this.#namespace));
   }
 
   /** One user of the host is mapped, to root. */
