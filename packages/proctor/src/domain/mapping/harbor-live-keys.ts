@@ -16,7 +16,7 @@ export const REWARD_FORMAT_NAMES = ['reward_file', 'reward_text', 'reward_json',
 export type RewardFormatName = (typeof REWARD_FORMAT_NAMES)[number];
 
 export function readLiveVerifier(reader: TableReader, hasTestScript: boolean): LiveVerifier {
-  const range = reader.take<[number, number]>('reward_range', rewardRange, [0, 1]);
+  const range = reader.take<[number, number]>('reward_range', rewardRange, [0, 1], 'not written');
   return {
     command: readCommand(reader, hasTestScript),
     reward_format: reader.take('reward_format', oneOf(...REWARD_FORMAT_NAMES), 'reward_file', 'not written: reward.json, else reward.txt'),

@@ -17,7 +17,7 @@ export type HarborPhaseNetwork = { network_mode: HarborNetworkMode | null; allow
 
 /** `network_mode` and `allowed_hosts` of a phase: hosts, even none, need the mode beside them. */
 export function readPhaseNetwork(reader: TableReader): HarborPhaseNetwork {
-  const mode = reader.take<HarborNetworkMode | null>('network_mode', networkMode, null, 'not written: as [environment]');
+  const mode = reader.take<HarborNetworkMode | null>('network_mode', networkMode, null);
   const hosts = reader.take<string[] | null>('allowed_hosts', allowedHosts, null);
   if (hosts !== null && mode !== 'allowlist' && (hosts.length > 0 || mode === null)) complain(reader, mode);
   return { network_mode: mode, allowed_hosts: hosts };

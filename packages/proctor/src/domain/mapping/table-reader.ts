@@ -39,10 +39,11 @@ export class TableReader {
     return childPath(this.path, key);
   }
 
-  /** A key with a default. */
-  take<T>(key: string, read: Read<T>, fallback: T, reason = 'not written'): T {
+  /** A key with a default, which the account names where it says something. */
+  take<T>(key: string, read: Read<T>, fallback: T, reason?: string): T {
     if (!this.has(key)) {
-      this.log.defaulted(this.at(key), fallback, reason);
+      if (reason !== undefined || (typeof fallback !== 'object' && fallback !== ''))
+        this.log.defaulted(this.at(key), fallback, reason ?? 'not written');
       return fallback;
     }
     return this.written(key, read) ?? fallback;

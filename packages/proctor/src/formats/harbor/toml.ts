@@ -9,8 +9,11 @@ export type ParsedToml =
   | {
       kind: 'parsed';
       value: Table;
-      hasByteOrderMark: boolean /** Where a key, or the nearest key above it, is written. */;
+      hasByteOrderMark: boolean;
+      /** Where a key, or the nearest key above it, is written. The text is looked at again only when this is asked. */
       at(path: string): Position | null;
+      /** Every key by its path. */
+      positions(): ReadonlyMap<string, Position>;
     }
   | { kind: 'failed'; message: string; line: number | null; column: number | null };
 
@@ -33,16 +36,23 @@ export function parseToml(source: string): ParsedToml {
     const message = messageOf(error).split('\n', 1)[0]?.replace('Invalid TOML document: ', '') ?? 'not TOML';
     return { kind: 'failed', message, line, column };
   }
-  let positions: Map<string, Position> | null = null;
+  return parsedToml(text, isTable(value) ? value : {}, hasByteOrderMark);
+}
+
+function parsedToml(text: string, value: Table, hasByteOrderMark: boolean): ParsedToml {
+  let found: ReadonlyMap<string, Position> | null = null;
+  const positions = (): ReadonlyMap<string, Position> => {
+    found ??= findTomlPositions(text);
+    return found;
+  };
   const at = (path: string): Position | null => {
-    positions ??= findTomlPositions(text);
     for (let key = path; key !== ''; key = parentPath(key)) {
-      const position = positions.get(key);
+      const position = positions().get(key);
       if (position !== undefined) return position;
     }
     return null;
   };
-  return { kind: 'parsed', value: isTable(value) ? value : {}, hasByteOrderMark, at };
+  return { kind: 'parsed', value, hasByteOrderMark, at, positions };
 }
 
 function parentPath(path: string): string {
