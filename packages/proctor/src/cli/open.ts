@@ -1,9 +1,10 @@
 import type { Client } from '../api/client.ts';
+import type { Composed } from '../compose.ts';
 import type { Hash } from '../domain/canonical-json.ts';
 import { terminalLine } from '../domain/terminal-text.ts';
 import type { Call } from './command.ts';
 
-export type Opened = { client: Client; hash: Hash };
+export type Opened = { client: Client; hash: Hash; composed: Composed };
 
 /** Runs `work` with a client over this call's store, and closes the store whatever happens. */
 export async function withClient<T>(call: Pick<Call, 'home'>, work: (client: Client) => Promise<T>): Promise<T> {
@@ -33,7 +34,7 @@ export async function withRunning<T>(
       );
     }
     for (const problem of problems) call.terminal.err(`${call.terminal.paintErr.yellow('warning')}  ${terminalLine(problem)}\n`);
-    return await work({ client: opened.client, hash: sha256 });
+    return await work({ client: opened.client, hash: sha256, composed: opened });
   } finally {
     await opened.close();
   }
