@@ -7,15 +7,15 @@ import { resolveAgent } from './agents/resolve-agent.ts';
 import type { Client } from './api/client.ts';
 import type { Hash } from './domain/canonical-json.ts';
 import { AppError } from './domain/errors.ts';
-import { REWARD_FORMATS } from './domain/reward-formats/index.ts';
 import { makeReport, type ReportInput } from './domain/report.ts';
+import { REWARD_FORMATS } from './domain/reward-formats/index.ts';
 import { seededRandom } from './domain/statistics-random.ts';
 import type { SessionSummary } from './domain/summary.ts';
 import { createProviderChoice } from './engine/choose-provider.ts';
 import { type Janitor, startJanitor } from './engine/janitor.ts';
 import { type Box, type BoxRequest, openBox } from './engine/open-box.ts';
 import type { EngineParts } from './engine/parts.ts';
-import { sweep, type Swept } from './engine/recovery.ts';
+import { type Swept, sweep } from './engine/recovery.ts';
 import { Sessions } from './engine/sessions.ts';
 import { createCapabilities } from './operations/capabilities.ts';
 import { createOperations } from './operations/index.ts';
@@ -49,9 +49,16 @@ export type Composed = {
 /** Configuration in, parts out: the only place that constructs. */
 export async function compose(config: Config): Promise<Composed> {
   const { environment, home } = config;
-  const switchedOff = (environment.PROCTOR_CAPABILITIES_OFF ?? '').split(',').map((name) => name.trim()).filter((name) => name !== '');
+  const switchedOff = (environment.PROCTOR_CAPABILITIES_OFF ?? '')
+    .split(',')
+    .map((name) => name.trim())
+    .filter((name) => name !== '');
   if ((environment.PROCTOR_RETENTION ?? 'standard') !== 'standard') {
-    throw new AppError('capability_not_enabled', `PROCTOR_RETENTION=${environment.PROCTOR_RETENTION}: a Workspace that keeps no content is refused until it is built (capability zero_retention), never run as standard`, { details: { capability: 'zero_retention' } });
+    throw new AppError(
+      'capability_not_enabled',
+      `PROCTOR_RETENTION=${environment.PROCTOR_RETENTION}: a Workspace that keeps no content is refused until it is built (capability zero_retention), never run as standard`,
+      { details: { capability: 'zero_retention' } },
+    );
   }
   const owner = ownerText(ownProcess());
   const store = await STORES.sqlite({ home });
@@ -65,7 +72,8 @@ export async function compose(config: Config): Promise<Composed> {
     unusableProviders: () => providers.unusable(),
     agentKind: (kind) => {
       const found = agentKind(kind);
-      if (found === undefined) throw new AppError('invalid_configuration', `this build has no agent of kind ${kind}: list them with proctor agents kinds`);
+      if (found === undefined)
+        throw new AppError('invalid_configuration', `this build has no agent of kind ${kind}: list them with proctor agents kinds`);
       return found;
     },
     rewardFormat: (name) => (Object.hasOwn(REWARD_FORMATS, name) ? (REWARD_FORMATS[name as keyof typeof REWARD_FORMATS] ?? null) : null),
@@ -83,7 +91,11 @@ export async function compose(config: Config): Promise<Composed> {
     diskWatermarkBytes: watermark(environment.PROCTOR_DISK_WATERMARK_MB),
     mountsDirectory: path.join(home, 'mounts'),
     renderReport: (format, title, summary) =>
-      REPORT_FORMATS[format].render(makeReport(ofOneSession(title, summary), { random: seededRandom(1) }), { color: false, columns: 100, timeZone: 'utc' }),
+      REPORT_FORMATS[format].render(makeReport(ofOneSession(title, summary), { random: seededRandom(1) }), {
+        color: false,
+        columns: 100,
+        timeZone: 'utc',
+      }),
     host: { cpus: os.availableParallelism(), memoryMb: Math.floor(os.totalmem() / 1_048_576) },
   };
   const sessions = new Sessions(engine);
@@ -93,7 +105,12 @@ export async function compose(config: Config): Promise<Composed> {
     sessions,
     capabilities: createCapabilities(switchedOff),
     resolveAgent: (from, environmentNames) =>
-      resolveAgent(from, { directory: config.directory, environmentNames, keepFiles: (files, options) => keepFiles(home, files, options), filesFor: (digest) => keptFilesFolder(home, digest) }),
+      resolveAgent(from, {
+        directory: config.directory,
+        environmentNames,
+        keepFiles: (files, options) => keepFiles(home, files, options),
+        filesFor: (digest) => keptFilesFolder(home, digest),
+      }),
   });
   let janitor: Janitor | null = null;
   return {
@@ -114,13 +131,23 @@ export async function compose(config: Config): Promise<Composed> {
 }
 
 function ofOneSession(title: string, summary: SessionSummary): ReportInput {
-  return { title, experiment: summary.experiment, generated_at: new Date().toISOString(), sessions: [summary], refused: [], planned_trials: null, accept_retries: false, interrupted: false };
+  return {
+    title,
+    experiment: summary.experiment,
+    generated_at: new Date().toISOString(),
+    sessions: [summary],
+    refused: [],
+    planned_trials: null,
+    accept_retries: false,
+    interrupted: false,
+  };
 }
 
 /** MiB; 512 unless set. Errors: invalid_configuration. */
 function watermark(text: string | undefined): number {
   const megabytes = text === undefined ? 512 : Number(text);
-  if (!Number.isFinite(megabytes) || megabytes < 0) throw new AppError('invalid_configuration', `PROCTOR_DISK_WATERMARK_MB: expected a number of MiB, found ${JSON.stringify(text)}`);
+  if (!Number.isFinite(megabytes) || megabytes < 0)
+    throw new AppError('invalid_configuration', `PROCTOR_DISK_WATERMARK_MB: expected a number of MiB, found ${JSON.stringify(text)}`);
   return megabytes * 1_048_576;
 }
 

@@ -1,7 +1,7 @@
 import { z } from 'zod';
 import type { AgentVersion } from '../domain/agent-version.ts';
 import { EnvironmentSpecSchema, type EnvironmentVersion } from '../domain/environment.ts';
-import { CLIENT_EVENT_DATA, type ChainFault, type ClientEventType, type EventRow } from '../domain/events.ts';
+import { type ChainFault, CLIENT_EVENT_DATA, type ClientEventType, type EventRow } from '../domain/events.ts';
 import type { Projection } from '../domain/session.ts';
 import type { SessionSummary } from '../domain/summary.ts';
 import type { Task } from '../domain/task.ts';
@@ -36,7 +36,14 @@ export type ExperimentListing = {
   sessions: number;
   settings: ExperimentSettings | null;
 };
-export type OwnedListing = { kind: string; id: string; session: string; state: 'living' | 'gone' | 'foreign'; expires_at: string; bytes: number | null };
+export type OwnedListing = {
+  kind: string;
+  id: string;
+  session: string;
+  state: 'living' | 'gone' | 'foreign';
+  expires_at: string;
+  bytes: number | null;
+};
 
 export const ExperimentSettingsSchema = z.looseObject({
   title: z.string().optional(),
@@ -48,7 +55,12 @@ export type ExperimentSettings = z.infer<typeof ExperimentSettingsSchema>;
 const agentReference = z.union([z.string(), z.strictObject({ id: z.string(), version: z.int().optional() })]);
 const versioned = z.strictObject({ id: z.string(), version: z.int().optional() });
 const sessionId = z.strictObject({ session_id: z.string() });
-const filter = z.strictObject({ experiment: z.string().optional(), trial: z.string().optional(), ids: z.array(z.string()).optional(), limit: z.int().positive().optional() });
+const filter = z.strictObject({
+  experiment: z.string().optional(),
+  trial: z.string().optional(),
+  ids: z.array(z.string()).optional(),
+  limit: z.int().positive().optional(),
+});
 
 export const CreateSessionSchema = z.strictObject({
   agent: agentReference,
@@ -58,7 +70,10 @@ export const CreateSessionSchema = z.strictObject({
   /** Blob of a compiled task, from tasks.put. */
   task: z.string().optional(),
   experiment: z.strictObject({ name: z.string(), lane: z.string(), repetition: z.int(), attempt: z.int(), trial: z.string() }).optional(),
-  mounts: z.array(z.strictObject({ path: z.string(), sha256: z.string() })).max(16).optional(),
+  mounts: z
+    .array(z.strictObject({ path: z.string(), sha256: z.string() }))
+    .max(16)
+    .optional(),
   budget: z.string().optional(),
   /** Keep the filesystem as it is at settlement, for `proctor shell <session>`. */
   keep_state: z.boolean().optional(),
@@ -71,12 +86,25 @@ function declare<I extends z.ZodType, O>(method: 'GET' | 'POST' | 'DELETE', path
 
 /** What a caller can ask. Every door is a loop over this list. */
 export const OPERATIONS = {
-  'capabilities.list': declare('GET', '/v1/capabilities', 'Every part of the product as on, off or absent', z.strictObject({}), z.custom<Capability[]>()),
+  'capabilities.list': declare(
+    'GET',
+    '/v1/capabilities',
+    'Every part of the product as on, off or absent',
+    z.strictObject({}),
+    z.custom<Capability[]>(),
+  ),
   'agents.create': declare(
     'POST',
     '/v1/agents',
     'Find or create an AgentVersion from an inline spec, by digest',
-    z.strictObject({ from: z.string().min(1), name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/).optional(), environment_names: z.array(z.string()).default([]) }),
+    z.strictObject({
+      from: z.string().min(1),
+      name: z
+        .string()
+        .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
+        .optional(),
+      environment_names: z.array(z.string()).default([]),
+    }),
     z.custom<AgentVersion>(),
   ),
   'agents.list': declare('GET', '/v1/agents', 'Every AgentVersion', z.strictObject({}), z.custom<AgentVersion[]>()),
@@ -88,9 +116,27 @@ export const OPERATIONS = {
     z.strictObject({ name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/), spec: EnvironmentSpecSchema }),
     z.custom<EnvironmentVersion>(),
   ),
-  'environments.list': declare('GET', '/v1/environments', 'Every Environment version', z.strictObject({}), z.custom<EnvironmentVersion[]>()),
-  'environments.show': declare('GET', '/v1/environments/{id}', 'One Environment version, the latest unless named', versioned, z.custom<EnvironmentVersion>()),
-  'tasks.put': declare('POST', '/v1/tasks', 'Keep a compiled task for Sessions to name', z.strictObject({ task: z.custom<Task>() }), z.custom<{ blob: string; digest: string }>()),
+  'environments.list': declare(
+    'GET',
+    '/v1/environments',
+    'Every Environment version',
+    z.strictObject({}),
+    z.custom<EnvironmentVersion[]>(),
+  ),
+  'environments.show': declare(
+    'GET',
+    '/v1/environments/{id}',
+    'One Environment version, the latest unless named',
+    versioned,
+    z.custom<EnvironmentVersion>(),
+  ),
+  'tasks.put': declare(
+    'POST',
+    '/v1/tasks',
+    'Keep a compiled task for Sessions to name',
+    z.strictObject({ task: z.custom<Task>() }),
+    z.custom<{ blob: string; digest: string }>(),
+  ),
   'sessions.admit': declare(
     'POST',
     '/v1/sessions/admit',
@@ -98,7 +144,13 @@ export const OPERATIONS = {
     z.strictObject({ agent: agentReference, environment_id: z.union([z.string(), versioned]), task: z.custom<Task>() }),
     z.custom<Admission>(),
   ),
-  'sessions.create': declare('POST', '/v1/sessions', 'Create a Session: freezes AgentVersion and Environment', CreateSessionSchema, z.custom<{ id: string }>()),
+  'sessions.create': declare(
+    'POST',
+    '/v1/sessions',
+    'Create a Session: freezes AgentVersion and Environment',
+    CreateSessionSchema,
+    z.custom<{ id: string }>(),
+  ),
   'sessions.post_event': declare(
     'POST',
     '/v1/sessions/{session_id}/events',
@@ -112,17 +164,40 @@ export const OPERATIONS = {
   ),
   'sessions.show': declare('GET', '/v1/sessions/{session_id}', 'The projection: a fold of the log', sessionId, z.custom<Projection>()),
   'sessions.list': declare('GET', '/v1/sessions', 'Sessions, newest first', filter, z.custom<SessionListing[]>()),
-  'sessions.summaries': declare('GET', '/v1/sessions/summaries', 'The report fold of each Session, oldest first', filter, z.custom<SessionSummary[]>()),
+  'sessions.summaries': declare(
+    'GET',
+    '/v1/sessions/summaries',
+    'The report fold of each Session, oldest first',
+    filter,
+    z.custom<SessionSummary[]>(),
+  ),
   'sessions.events': declare(
     'GET',
     '/v1/sessions/{session_id}/events',
     'Events in seq order',
-    z.strictObject({ session_id: z.string(), after: z.int().min(0).default(0), types: z.array(z.string()).optional(), limit: z.int().min(1).max(10_000).default(1000) }),
+    z.strictObject({
+      session_id: z.string(),
+      after: z.int().min(0).default(0),
+      types: z.array(z.string()).optional(),
+      limit: z.int().min(1).max(10_000).default(1000),
+    }),
     z.custom<EventRow[]>(),
   ),
-  'sessions.verify': declare('GET', '/v1/sessions/{session_id}/verify', 'Re-verify the hash chain', sessionId, z.custom<{ events: number; absent: number; faults: ChainFault[] }>()),
+  'sessions.verify': declare(
+    'GET',
+    '/v1/sessions/{session_id}/verify',
+    'Re-verify the hash chain',
+    sessionId,
+    z.custom<{ events: number; absent: number; faults: ChainFault[] }>(),
+  ),
   'sessions.files': declare('GET', '/v1/sessions/{session_id}/files', 'What was kept of a Session', sessionId, z.custom<SessionFile[]>()),
-  'sessions.close': declare('POST', '/v1/sessions/{session_id}/close', 'Close a Session and remove its sandbox', sessionId, z.custom<{ closed: boolean }>()),
+  'sessions.close': declare(
+    'POST',
+    '/v1/sessions/{session_id}/close',
+    'Close a Session and remove its sandbox',
+    sessionId,
+    z.custom<{ closed: boolean }>(),
+  ),
   'experiments.put': declare(
     'POST',
     '/v1/experiments',
@@ -130,9 +205,27 @@ export const OPERATIONS = {
     z.strictObject({ name: z.string(), settings: ExperimentSettingsSchema }),
     z.custom<{ name: string }>(),
   ),
-  'experiments.list': declare('GET', '/v1/experiments', 'Experiment labels, latest first', z.strictObject({}), z.custom<ExperimentListing[]>()),
-  'experiments.delete': declare('DELETE', '/v1/experiments/{name}', 'Delete the Sessions of a label', z.strictObject({ name: z.string() }), z.custom<{ sessions: number; events: number }>()),
-  'sandboxes.list': declare('GET', '/v1/sandboxes', 'What this host still holds with our labels', z.strictObject({}), z.custom<OwnedListing[]>()),
+  'experiments.list': declare(
+    'GET',
+    '/v1/experiments',
+    'Experiment labels, latest first',
+    z.strictObject({}),
+    z.custom<ExperimentListing[]>(),
+  ),
+  'experiments.delete': declare(
+    'DELETE',
+    '/v1/experiments/{name}',
+    'Delete the Sessions of a label',
+    z.strictObject({ name: z.string() }),
+    z.custom<{ sessions: number; events: number }>(),
+  ),
+  'sandboxes.list': declare(
+    'GET',
+    '/v1/sandboxes',
+    'What this host still holds with our labels',
+    z.strictObject({}),
+    z.custom<OwnedListing[]>(),
+  ),
   'store.collect': declare(
     'POST',
     '/v1/store/collect',
@@ -140,7 +233,10 @@ export const OPERATIONS = {
     z.strictObject({
       dry_run: z.boolean().default(false),
       all_stores: z.boolean().default(false),
-      older_than_ms: z.number().min(0).default(30 * 24 * 3_600_000),
+      older_than_ms: z
+        .number()
+        .min(0)
+        .default(30 * 24 * 3_600_000),
       max_bytes: z.number().min(0).nullable().default(null),
     }),
     z.custom<{ removed: OwnedListing[]; blobs: number; bytes: number; interrupted: number }>(),

@@ -7,7 +7,15 @@ import type { ReportInput } from '../domain/report.ts';
 import type { SessionSummary } from '../domain/summary.ts';
 import type { CompiledTask } from '../domain/task.ts';
 import { type Lane, type PlannedTask, planTrials, type Trial } from './plan-experiment.ts';
-import { type Admitted, admitAll, experimentName, outcomeSettings, settingsRecord, settleEnvironment, settleLanes } from './prepare-experiment.ts';
+import {
+  type Admitted,
+  admitAll,
+  experimentName,
+  outcomeSettings,
+  settingsRecord,
+  settleEnvironment,
+  settleLanes,
+} from './prepare-experiment.ts';
 import type { Progress } from './progress.ts';
 import { labelOf } from './run-trial.ts';
 import { runTrials } from './run-trials.ts';
@@ -63,20 +71,39 @@ export async function evalExperiment(client: Client, options: ExperimentOptions)
   const environment = await settleEnvironment(client, options);
   const lanes = await settleLanes(client, options);
   const admitted = await admitAll(client, options, lanes, environment);
-  if (admitted.tasks.length === 0) throw new AppError('no_tasks', `no task is left to run in ${options.tasksArgument}: check the path and the filters`, { details: { refused: admitted.refused } });
+  if (admitted.tasks.length === 0)
+    throw new AppError('no_tasks', `no task is left to run in ${options.tasksArgument}: check the path and the filters`, {
+      details: { refused: admitted.refused },
+    });
   const name = await experimentName(client, options, environment);
   await refuseWhileRunning(client, name);
   const earlier = await client.call('sessions.summaries', { experiment: name });
   const trials = expand(options, admitted.tasks, lanes, environment, earlier);
   const planned = planTrials(trials, options);
-  if (planned.run.length + planned.reuse.length === 0) throw new AppError('no_tasks', `the filters leave no trial of ${options.tasksArgument}: loosen --only, --limit or --include`);
+  if (planned.run.length + planned.reuse.length === 0)
+    throw new AppError('no_tasks', `the filters leave no trial of ${options.tasksArgument}: loosen --only, --limit or --include`);
   if (options.dryRun) return { kind: 'planned', plan: { experiment: name, trials: planned.plan } };
   await client.call('experiments.put', { name, settings: settingsRecord(options, environment, lanes) });
   const concurrency = settleConcurrency(options, admitted);
   const reusedFrom = planned.reuse.map(({ summary }) => summary.ended_at ?? summary.created_at).sort()[0] ?? null;
-  options.progress({ kind: 'planned', trials: planned.run.length, reused: planned.reuse.length, reusedFrom, concurrency, experiment: name, lanes: lanes.map((lane) => lane.label), notes: admitted.notes });
-  for (const { trial, summary } of planned.reuse) options.progress({ kind: 'trial_reused', trial: labelOf(trial, summary.attempt ?? 1), summary });
-  const ran = await runTrials(client, planned.run, { ...options, experiment: name, environment: { id: environment.id, version: environment.version }, concurrency });
+  options.progress({
+    kind: 'planned',
+    trials: planned.run.length,
+    reused: planned.reuse.length,
+    reusedFrom,
+    concurrency,
+    experiment: name,
+    lanes: lanes.map((lane) => lane.label),
+    notes: admitted.notes,
+  });
+  for (const { trial, summary } of planned.reuse)
+    options.progress({ kind: 'trial_reused', trial: labelOf(trial, summary.attempt ?? 1), summary });
+  const ran = await runTrials(client, planned.run, {
+    ...options,
+    experiment: name,
+    environment: { id: environment.id, version: environment.version },
+    concurrency,
+  });
   const mined = [...planned.reuse.flatMap(({ trial, summary }) => [...superseded(trial, summary), summary]), ...ran.summaries];
   return {
     kind: 'ran',
@@ -99,7 +126,11 @@ export async function evalExperiment(client: Client, options: ExperimentOptions)
 async function refuseWhileRunning(client: Client, name: string): Promise<void> {
   const running = (await client.call('sessions.list', { experiment: name })).find((one) => one.owner !== null && one.status !== 'closed');
   if (running === undefined) return;
-  throw new AppError('conflict', `experiment ${name} is being run by another process (Session ${running.id}): wait for it, or give this run its own name with --experiment`, { details: { experiment: name, session: running.id } });
+  throw new AppError(
+    'conflict',
+    `experiment ${name} is being run by another process (Session ${running.id}): wait for it, or give this run its own name with --experiment`,
+    { details: { experiment: name, session: running.id } },
+  );
 }
 
 /** Attempts of the same trial before the one that counts. */
@@ -114,13 +145,25 @@ function settleConcurrency(options: ExperimentOptions, admitted: Admitted): numb
   return admitted.concurrency === null ? wanted : Math.min(wanted, admitted.concurrency);
 }
 
-function expand(options: ExperimentOptions, tasks: PlannedTask[], lanes: Lane[], environment: EnvironmentVersion, earlier: SessionSummary[]): Trial[] {
+function expand(
+  options: ExperimentOptions,
+  tasks: PlannedTask[],
+  lanes: Lane[],
+  environment: EnvironmentVersion,
+  earlier: SessionSummary[],
+): Trial[] {
   const byTrial = Map.groupBy(earlier, (summary) => summary.trial ?? '');
   const repetitions = Array.from({ length: options.repeat }, (_, index) => index + 1);
   return tasks.flatMap((task) =>
     repetitions.flatMap((repetition) =>
       lanes.map((lane): Trial => {
-        const identity = { task: task.digest, agent: lane.digest, environment: environment.digest, outcome: { ...outcomeSettings(options), max_iterations: task.maxIterations }, repetition };
+        const identity = {
+          task: task.digest,
+          agent: lane.digest,
+          environment: environment.digest,
+          outcome: { ...outcomeSettings(options), max_iterations: task.maxIterations },
+          repetition,
+        };
         const id = options.hash(canonicalJson(identity));
         return { id, task, lane, repetition, earlier: byTrial.get(id) ?? [] };
       }),

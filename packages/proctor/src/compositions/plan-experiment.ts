@@ -4,13 +4,28 @@ import type { ExperimentOptions, ExperimentPlan } from './eval-experiment.ts';
 import { matchesGlob } from './glob.ts';
 
 export type Lane = { label: string; agentId: string; agentVersion: number; digest: string; kind: string };
-export type PlannedTask = { name: string; digest: string; blob: string; instruction: string; maxIterations: number; verifierSettings: Record<string, unknown>; deliverables: string[]; memoryMb: number | null };
+export type PlannedTask = {
+  name: string;
+  digest: string;
+  blob: string;
+  instruction: string;
+  maxIterations: number;
+  verifierSettings: Record<string, unknown>;
+  deliverables: string[];
+  memoryMb: number | null;
+};
 export type Trial = { id: string; task: PlannedTask; lane: Lane; repetition: number; earlier: SessionSummary[] };
 export type Planned = { run: Trial[]; reuse: { trial: Trial; summary: SessionSummary }[]; plan: ExperimentPlan['trials'] };
 
 /** A trial that ended by itself and was judged, or failed for a reason of its own, is not run again; what the world around it broke is. */
 export function isFinished(summary: SessionSummary): boolean {
-  return summary.settled && summary.outcome_result !== null && summary.attribution !== 'infrastructure' && summary.attribution !== 'cancelled' && summary.attribution !== 'budget';
+  return (
+    summary.settled &&
+    summary.outcome_result !== null &&
+    summary.attribution !== 'infrastructure' &&
+    summary.attribution !== 'cancelled' &&
+    summary.attribution !== 'budget'
+  );
 }
 
 /** Tasks × lanes × repetitions, each either run or reused, with the reason. */
@@ -35,11 +50,15 @@ type Decision = { action: 'run' | 'reuse' | 'leave'; why: string };
 function decide(trial: Trial, finished: SessionSummary | null, only: string | null): Decision {
   if (only === 'failed') {
     if (finished === null) return { action: 'leave', why: 'never finished' };
-    return finished.trial_result === 'failed' || finished.trial_result === 'partial' ? { action: 'run', why: 'it failed and --only failed asks for those' } : { action: 'reuse', why: `finished ${finished.ended_at ?? ''}` };
+    return finished.trial_result === 'failed' || finished.trial_result === 'partial'
+      ? { action: 'run', why: 'it failed and --only failed asks for those' }
+      : { action: 'reuse', why: `finished ${finished.ended_at ?? ''}` };
   }
   if (only === 'unscored') {
     if (finished === null) return { action: 'run', why: trial.earlier.length > 0 ? 'its last attempt did not finish' : 'missing' };
-    return finished.trial_result === 'unscored' ? { action: 'run', why: 'it could not be scored' } : { action: 'reuse', why: `finished ${finished.ended_at ?? ''}` };
+    return finished.trial_result === 'unscored'
+      ? { action: 'run', why: 'it could not be scored' }
+      : { action: 'reuse', why: `finished ${finished.ended_at ?? ''}` };
   }
   if (only !== null && !matchesGlob(trial.task.name, only)) return { action: 'leave', why: 'left out by --only' };
   if (finished !== null) return { action: 'reuse', why: `finished ${finished.ended_at ?? ''}` };
@@ -52,7 +71,9 @@ function ordered(trials: Trial[], options: Pick<ExperimentOptions, 'shuffleSeed'
   const order = options.shuffleSeed === null ? names : shuffled(names, options.shuffleSeed);
   const kept = options.limit === null ? order : order.slice(0, options.limit);
   const place = new Map(kept.map((name, index) => [name, index]));
-  return trials.filter((trial) => place.has(trial.task.name)).sort((left, right) => (place.get(left.task.name) ?? 0) - (place.get(right.task.name) ?? 0) || left.repetition - right.repetition);
+  return trials
+    .filter((trial) => place.has(trial.task.name))
+    .sort((left, right) => (place.get(left.task.name) ?? 0) - (place.get(right.task.name) ?? 0) || left.repetition - right.repetition);
 }
 
 /** Fisher-Yates: the same seed, the same order, everywhere. */

@@ -8,7 +8,12 @@ import type { CompiledTask, Task } from '../domain/task.ts';
 import type { ExperimentOptions } from './eval-experiment.ts';
 import type { Lane, PlannedTask } from './plan-experiment.ts';
 
-export type Admitted = { tasks: PlannedTask[]; refused: { task: string; path: string; issues: Issue[] }[]; concurrency: number | null; notes: string[] };
+export type Admitted = {
+  tasks: PlannedTask[];
+  refused: { task: string; path: string; issues: Issue[] }[];
+  concurrency: number | null;
+  notes: string[];
+};
 
 export async function settleEnvironment(client: Client, options: ExperimentOptions): Promise<EnvironmentVersion> {
   const { environment } = options;
@@ -22,16 +27,34 @@ export async function settleLanes(client: Client, options: ExperimentOptions): P
   const lanes: Lane[] = [];
   for (const { label, agent } of options.lanes) {
     const version = await client.call('agents.create', { from: agent, environment_names: options.agentEnvironmentNames });
-    const wanted = label === '' ? version.name.replace(/[^a-z0-9-]+/gi, '-').toLowerCase().slice(0, 28) || 'agent' : label;
+    const wanted =
+      label === ''
+        ? version.name
+            .replace(/[^a-z0-9-]+/gi, '-')
+            .toLowerCase()
+            .slice(0, 28) || 'agent'
+        : label;
     const taken = lanes.filter((lane) => lane.label === wanted || lane.label.startsWith(`${wanted}-`)).length;
-    if (label !== '' && taken > 0 && lanes.some((lane) => lane.label === label)) throw new AppError('usage', `two lanes are labelled ${label}: give each its own, as in --agent a=… --agent b=…`);
-    lanes.push({ label: lanes.some((lane) => lane.label === wanted) ? `${wanted}-${taken + 1}` : wanted, agentId: version.id, agentVersion: version.version, digest: version.digest, kind: version.spec.kind });
+    if (label !== '' && taken > 0 && lanes.some((lane) => lane.label === label))
+      throw new AppError('usage', `two lanes are labelled ${label}: give each its own, as in --agent a=… --agent b=…`);
+    lanes.push({
+      label: lanes.some((lane) => lane.label === wanted) ? `${wanted}-${taken + 1}` : wanted,
+      agentId: version.id,
+      agentVersion: version.version,
+      digest: version.digest,
+      kind: version.spec.kind,
+    });
   }
   return lanes;
 }
 
 /** Every task against every lane before the first Session: one refusal ends the experiment with all of them, or is listed under --skip-invalid. */
-export async function admitAll(client: Client, options: ExperimentOptions, lanes: Lane[], environment: EnvironmentVersion): Promise<Admitted> {
+export async function admitAll(
+  client: Client,
+  options: ExperimentOptions,
+  lanes: Lane[],
+  environment: EnvironmentVersion,
+): Promise<Admitted> {
   const tasks: PlannedTask[] = [];
   const refused: Admitted['refused'] = [];
   const notes = new Set<string>();
@@ -42,9 +65,18 @@ export async function admitAll(client: Client, options: ExperimentOptions, lanes
     const problems: Issue[] = [];
     let memoryMb: number | null = null;
     try {
-      if (task.verifier === null) throw new AppError('grader_unavailable', `task ${task.name} has no verifier, and the rubric grader that could judge it is absent from this build`, { details: { grader: 'rubric' } });
+      if (task.verifier === null)
+        throw new AppError(
+          'grader_unavailable',
+          `task ${task.name} has no verifier, and the rubric grader that could judge it is absent from this build`,
+          { details: { grader: 'rubric' } },
+        );
       for (const lane of lanes) {
-        const admission = await client.call('sessions.admit', { agent: { id: lane.agentId, version: lane.agentVersion }, environment_id: { id: environment.id, version: environment.version }, task });
+        const admission = await client.call('sessions.admit', {
+          agent: { id: lane.agentId, version: lane.agentVersion },
+          environment_id: { id: environment.id, version: environment.version },
+          task,
+        });
         concurrency = admission.concurrency ?? concurrency;
         memoryMb = admission.memory_mb;
         for (const note of admission.notes) notes.add(note);
@@ -60,22 +92,41 @@ export async function admitAll(client: Client, options: ExperimentOptions, lanes
   }
   if (first !== null && !options.skipInvalid) {
     const rest = refused.length > 1 ? ` (and ${refused.length - 1} more refused tasks)` : '';
-    throw new AppError(first.code, `${refused.flatMap((one) => one.issues.map((issue) => issue.message)).slice(0, 20).join('\n')}${refused.length > 20 ? rest : ''}`, { cause: first, details: { ...first.details, refused } });
+    throw new AppError(
+      first.code,
+      `${refused
+        .flatMap((one) => one.issues.map((issue) => issue.message))
+        .slice(0, 20)
+        .join('\n')}${refused.length > 20 ? rest : ''}`,
+      { cause: first, details: { ...first.details, refused } },
+    );
   }
   return { tasks, refused, concurrency, notes: [...notes] };
 }
 
 /** What of the flags is part of a trial's identity. */
 export function outcomeSettings(options: ExperimentOptions): Record<string, string | number | null> {
-  return { timeout_multiplier: options.timeoutMultiplier, live_processes: options.liveProcesses, reward_key: options.rewardKey, feedback: options.feedback };
+  return {
+    timeout_multiplier: options.timeoutMultiplier,
+    live_processes: options.liveProcesses,
+    reward_key: options.rewardKey,
+    feedback: options.feedback,
+  };
 }
 
 /** `--experiment`, else the digest of tasks, Environment and settings; `--fresh` takes the next free number, and without it the latest goes on. */
 export async function experimentName(client: Client, options: ExperimentOptions, environment: EnvironmentVersion): Promise<string> {
-  const identity = { tasks: options.tasksArgument, environment: environment.digest, settings: outcomeSettings(options), max_iterations: options.maxIterations };
+  const identity = {
+    tasks: options.tasksArgument,
+    environment: environment.digest,
+    settings: outcomeSettings(options),
+    max_iterations: options.maxIterations,
+  };
   const base = options.experiment ?? `exp-${options.hash(canonicalJson(identity)).slice(0, 10)}`;
   const taken = (await client.call('experiments.list', {})).map((one) => one.name);
-  const generations = taken.map((name) => (name === base ? 1 : name.startsWith(`${base}.`) ? Number(name.slice(base.length + 1)) : Number.NaN)).filter((number) => Number.isInteger(number) && number > 0);
+  const generations = taken
+    .map((name) => (name === base ? 1 : name.startsWith(`${base}.`) ? Number(name.slice(base.length + 1)) : Number.NaN))
+    .filter((number) => Number.isInteger(number) && number > 0);
   const latest = Math.max(0, ...generations);
   const wanted = options.fresh ? latest + 1 : Math.max(1, latest);
   return wanted === 1 ? base : `${base}.${wanted}`;

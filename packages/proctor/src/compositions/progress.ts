@@ -3,7 +3,16 @@ import type { SessionSummary } from '../domain/summary.ts';
 /** What an experiment tells whoever watches it. Rendering is the watcher's. */
 export type Progress =
   | { kind: 'compiled'; tasks: number; refused: number }
-  | { kind: 'planned'; trials: number; reused: number; reusedFrom: string | null; concurrency: number; experiment: string; lanes: string[]; notes: string[] }
+  | {
+      kind: 'planned';
+      trials: number;
+      reused: number;
+      reusedFrom: string | null;
+      concurrency: number;
+      experiment: string;
+      lanes: string[];
+      notes: string[];
+    }
   | { kind: 'trial_started'; trial: TrialLabel; session: string }
   | { kind: 'trial_phase'; trial: TrialLabel; phase: TrialPhase; detail: string | null; at: number }
   | { kind: 'trial_ended'; trial: TrialLabel; summary: SessionSummary; willRetry: boolean }

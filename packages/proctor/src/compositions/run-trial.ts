@@ -27,14 +27,30 @@ export async function runTrial(client: Client, trial: Trial, options: TrialOptio
   });
   options.onStart(id);
   const interrupt = () => {
-    client.call('sessions.post_event', { session_id: id, type: 'user.interrupt', data: { reason: 'the experiment was stopped' } }).catch(() => {});
+    client
+      .call('sessions.post_event', { session_id: id, type: 'user.interrupt', data: { reason: 'the experiment was stopped' } })
+      .catch(() => {});
   };
   const unwatch = client.onPhase((session, phase) => {
     if (session === id) options.onPhase(phase, null);
   });
   try {
-    await client.call('sessions.post_event', { session_id: id, type: 'user.define_outcome', data: { description: task.instruction, ...task.verifierSettings, max_iterations: task.maxIterations, deliverables: task.deliverables, feedback: options.feedback } });
-    await client.call('sessions.post_event', { session_id: id, type: 'user.message', data: { content: [{ type: 'text', text: task.instruction }] } });
+    await client.call('sessions.post_event', {
+      session_id: id,
+      type: 'user.define_outcome',
+      data: {
+        description: task.instruction,
+        ...task.verifierSettings,
+        max_iterations: task.maxIterations,
+        deliverables: task.deliverables,
+        feedback: options.feedback,
+      },
+    });
+    await client.call('sessions.post_event', {
+      session_id: id,
+      type: 'user.message',
+      data: { content: [{ type: 'text', text: task.instruction }] },
+    });
     if (options.signal.aborted) interrupt();
     else options.signal.addEventListener('abort', interrupt, { once: true });
     await followToSettlement(client, id, options);

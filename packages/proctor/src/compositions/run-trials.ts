@@ -5,10 +5,17 @@ import type { ExperimentOptions } from './eval-experiment.ts';
 import type { Trial } from './plan-experiment.ts';
 import { labelOf, runTrial } from './run-trial.ts';
 
-export type RunTrialsOptions = Pick<ExperimentOptions, 'maxAttempts' | 'failFast' | 'progress' | 'signal' | 'feedback' | 'now' | 'keepState'> & { experiment: string; environment: { id: string; version: number }; concurrency: number };
+export type RunTrialsOptions = Pick<
+  ExperimentOptions,
+  'maxAttempts' | 'failFast' | 'progress' | 'signal' | 'feedback' | 'now' | 'keepState'
+> & { experiment: string; environment: { id: string; version: number }; concurrency: number };
 
 /** Runs trials side by side. Every attempt is kept; the last one of a trial counts. */
-export async function runTrials(client: Client, trials: readonly Trial[], options: RunTrialsOptions): Promise<{ summaries: SessionSummary[] }> {
+export async function runTrials(
+  client: Client,
+  trials: readonly Trial[],
+  options: RunTrialsOptions,
+): Promise<{ summaries: SessionSummary[] }> {
   const queue = [...trials];
   const summaries: SessionSummary[] = [];
   const stop = new AbortController();

@@ -3,7 +3,14 @@ import type { RewardReading, Verdict } from './verdict.ts';
 
 export const FEEDBACK_BYTES = 16 * 1024;
 
-export type FeedbackFacts = { level: 'none' | 'summary' | 'full'; verdict: Verdict; reading: RewardReading | null; threshold: number; tests: TestCounts | null; log: string };
+export type FeedbackFacts = {
+  level: 'none' | 'summary' | 'full';
+  verdict: Verdict;
+  reading: RewardReading | null;
+  threshold: number;
+  tests: TestCounts | null;
+  log: string;
+};
 
 /** What the agent may know of a hidden check: at most 16 KiB of UTF-8, head and tail kept, the cut marked. */
 export function composeFeedback(facts: FeedbackFacts): string {

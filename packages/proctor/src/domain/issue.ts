@@ -25,9 +25,13 @@ export type FieldAccount = {
 /** `task.toml:3:8: environment.cpus: expected a number, found a string "two". Write cpus = 2` */
 export function formatIssue(issue: Issue): string {
   const place = issue.place;
-  const where = place === undefined ? '' : `${place.file}${place.line === null ? '' : `:${place.line}${place.column === null ? '' : `:${place.column}`}`}: `;
+  const where =
+    place === undefined
+      ? ''
+      : `${place.file}${place.line === null ? '' : `:${place.line}${place.column === null ? '' : `:${place.column}`}`}: `;
   const path = issue.path === '' ? '' : `${issue.path}: `;
-  const detail = issue.expected === undefined ? '' : ` (expected ${issue.expected}${issue.found === undefined ? '' : `, found ${issue.found}`})`;
+  const detail =
+    issue.expected === undefined ? '' : ` (expected ${issue.expected}${issue.found === undefined ? '' : `, found ${issue.found}`})`;
   const hint = issue.hint === undefined ? '' : `. ${issue.hint}`;
   return `${where}${path}${issue.message}${detail}${hint}`;
 }

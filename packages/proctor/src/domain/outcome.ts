@@ -32,15 +32,30 @@ export type VerificationFacts = {
 /** The only place where a verifier's evidence becomes a verdict. Absent is never 0. */
 export function judge(facts: VerificationFacts): Judgement {
   const first = verdictOf(facts.reading, facts.threshold);
-  if (facts.reading.kind === 'unreadable') return failure(facts.reading.reason, facts.reading.detail, facts, attributionOf(facts.reading.reason));
+  if (facts.reading.kind === 'unreadable')
+    return failure(facts.reading.reason, facts.reading.detail, facts, attributionOf(facts.reading.reason));
   const reading = facts.reading;
-  const agreed = facts.second.kind === 'made' && facts.second.missing.length === 0 && verdictOf(facts.second.reading, facts.threshold) === first;
+  const agreed =
+    facts.second.kind === 'made' && facts.second.missing.length === 0 && verdictOf(facts.second.reading, facts.threshold) === first;
   if (facts.tampering !== null && !agreed) return failure('tampering', facts.tampering, facts, 'contaminated');
   const { firmness, reason } = firmnessOf(facts, first);
   if (facts.policy === 'contest' && first === 'satisfied' && (firmness === 'live' || firmness === 'unconfirmed')) {
-    return { ...failure('live_processes', reason ?? 'the verdict holds only with processes that the agent left running', facts, 'agent'), firmness, firmnessReason: reason };
+    return {
+      ...failure('live_processes', reason ?? 'the verdict holds only with processes that the agent left running', facts, 'agent'),
+      firmness,
+      firmnessReason: reason,
+    };
   }
-  return { verdict: first, reward: reading.reward, rewards: reading.rewards, firmness, firmnessReason: reason, failure: null, failureDetail: null, attribution: null };
+  return {
+    verdict: first,
+    reward: reading.reward,
+    rewards: reading.rewards,
+    firmness,
+    firmnessReason: reason,
+    failure: null,
+    failureDetail: null,
+    attribution: null,
+  };
 }
 
 export function verdictOf(reading: RewardReading, threshold: number): Verdict {
@@ -53,7 +68,8 @@ export type Step = { kind: 'revise' } | { kind: 'settle'; result: OutcomeResult;
 /** What follows an evaluation. */
 export function after(judgement: Pick<Judgement, 'verdict' | 'failure'>, iteration: number, maxIterations: number): Step {
   if (judgement.verdict === 'satisfied') return { kind: 'settle', result: 'satisfied', reason: null };
-  if (judgement.verdict === 'grading_failure') return { kind: 'settle', result: 'failed', reason: judgement.failure ?? 'reward_unreadable' };
+  if (judgement.verdict === 'grading_failure')
+    return { kind: 'settle', result: 'failed', reason: judgement.failure ?? 'reward_unreadable' };
   if (iteration >= maxIterations) return { kind: 'settle', result: 'max_iterations_reached', reason: null };
   return { kind: 'revise' };
 }
@@ -61,17 +77,30 @@ export function after(judgement: Pick<Judgement, 'verdict' | 'failure'>, iterati
 function firmnessOf(facts: VerificationFacts, first: Verdict): { firmness: Firmness; reason: string | null } {
   if (!facts.alive) return { firmness: 'clean', reason: null };
   const { second } = facts;
-  if (first !== 'satisfied' && second.kind !== 'made') return { firmness: 'unconfirmed', reason: 'no second verification: only a satisfied verdict gets one' };
+  if (first !== 'satisfied' && second.kind !== 'made')
+    return { firmness: 'unconfirmed', reason: 'no second verification: only a satisfied verdict gets one' };
   if (second.kind === 'not_needed') return { firmness: 'unconfirmed', reason: 'no second verification was made' };
   if (second.kind === 'not_made') return { firmness: 'unconfirmed', reason: second.reason };
   if (second.missing.length > 0) return { firmness: 'unconfirmed', reason: `could not be copied: ${second.missing.join(', ')}` };
-  if (second.reading.kind === 'unreadable') return { firmness: 'unconfirmed', reason: `the second verification published no reward: ${second.reading.detail}` };
-  return verdictOf(second.reading, facts.threshold) === first ? { firmness: 'confirmed', reason: null } : { firmness: 'live', reason: 'holds only with processes that the agent left running' };
+  if (second.reading.kind === 'unreadable')
+    return { firmness: 'unconfirmed', reason: `the second verification published no reward: ${second.reading.detail}` };
+  return verdictOf(second.reading, facts.threshold) === first
+    ? { firmness: 'confirmed', reason: null }
+    : { firmness: 'live', reason: 'holds only with processes that the agent left running' };
 }
 
 function failure(reason: GradingFailureReason, detail: string, facts: VerificationFacts, attribution: Attribution): Judgement {
   const rewards = facts.reading.kind === 'reward' ? facts.reading.rewards : (facts.reading.rewards ?? null);
-  return { verdict: 'grading_failure', reward: null, rewards, firmness: facts.alive ? 'unconfirmed' : 'clean', firmnessReason: null, failure: reason, failureDetail: detail, attribution };
+  return {
+    verdict: 'grading_failure',
+    reward: null,
+    rewards,
+    firmness: facts.alive ? 'unconfirmed' : 'clean',
+    firmnessReason: null,
+    failure: reason,
+    failureDetail: detail,
+    attribution,
+  };
 }
 
 function attributionOf(reason: GradingFailureReason): Attribution {

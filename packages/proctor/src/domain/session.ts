@@ -32,7 +32,18 @@ export type OutcomeProjection = {
 };
 
 export function emptyProjection(id: string): Projection {
-  return { id, status: 'pending', stop_reason: null, created: null, provisioned: null, pending: null, outcomes: [], runs: 0, last_seq: 0, last_at: null };
+  return {
+    id,
+    status: 'pending',
+    stop_reason: null,
+    created: null,
+    provisioned: null,
+    pending: null,
+    outcomes: [],
+    runs: 0,
+    last_seq: 0,
+    last_at: null,
+  };
 }
 
 /** The projection after one more event. Types without an entry change only seq and time. */
@@ -86,7 +97,9 @@ const TYPED_FOLDS: Folds = {
   'outcome.settled': (state, data) => ({ ...change(state, data.outcome_id, { result: data.result, reason: data.reason }), pending: null }),
   'deliverable.captured': (state, data) => ({
     ...state,
-    outcomes: state.outcomes.map((outcome) => (outcome.id === data.outcome_id ? { ...outcome, deliverables: [...outcome.deliverables, data] } : outcome)),
+    outcomes: state.outcomes.map((outcome) =>
+      outcome.id === data.outcome_id ? { ...outcome, deliverables: [...outcome.deliverables, data] } : outcome,
+    ),
   }),
 };
 const FOLDS = TYPED_FOLDS as Partial<Record<EventType, (state: Projection, data: never) => Projection>>;

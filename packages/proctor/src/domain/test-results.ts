@@ -2,7 +2,9 @@ import { z } from 'zod';
 
 export type TestCounts = { total: number; passed: number; failed: string[] };
 
-const Ctrf = z.looseObject({ results: z.looseObject({ tests: z.array(z.looseObject({ name: z.string(), status: z.string() })).max(100_000) }) });
+const Ctrf = z.looseObject({
+  results: z.looseObject({ tests: z.array(z.looseObject({ name: z.string(), status: z.string() })).max(100_000) }),
+});
 
 /** Per-test results where a verifier left a summary: a CTRF file, a JUnit file, or pytest's own last lines. Null = none was left. Never decides a verdict. */
 export function readTestResults(files: ReadonlyMap<string, Uint8Array | null>, output: string): TestCounts | null {
@@ -28,7 +30,12 @@ function fromJUnit(files: ReadonlyMap<string, Uint8Array | null>): TestCounts | 
   const text = new TextDecoder().decode(bytes);
   const cases = [...text.matchAll(/<testcase\b([^>]*?)(\/>|>([\s\S]*?)<\/testcase>)/g)];
   if (cases.length === 0) return null;
-  const tests = cases.filter((match) => !/<skipped\b/.test(match[3] ?? '')).map((match) => ({ name: /\bname="([^"]*)"/.exec(match[1] ?? '')?.[1] ?? '(unnamed)', passed: !/<(failure|error)\b/.test(match[3] ?? '') }));
+  const tests = cases
+    .filter((match) => !/<skipped\b/.test(match[3] ?? ''))
+    .map((match) => ({
+      name: /\bname="([^"]*)"/.exec(match[1] ?? '')?.[1] ?? '(unnamed)',
+      passed: !/<(failure|error)\b/.test(match[3] ?? ''),
+    }));
   return counts(tests);
 }
 
@@ -43,5 +50,12 @@ function fromPytest(output: string): TestCounts | null {
 }
 
 function counts(tests: { name: string; passed: boolean }[]): TestCounts {
-  return { total: tests.length, passed: tests.filter((test) => test.passed).length, failed: tests.filter((test) => !test.passed).map((test) => test.name).slice(0, 200) };
+  return {
+    total: tests.length,
+    passed: tests.filter((test) => test.passed).length,
+    failed: tests
+      .filter((test) => !test.passed)
+      .map((test) => test.name)
+      .slice(0, 200),
+  };
 }

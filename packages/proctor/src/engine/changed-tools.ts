@@ -5,5 +5,7 @@ const BOOKKEEPING = /\/(?:__pycache__|\.cache)\/|\.pyc$|^\/usr\/lib\/(?:locale|m
 
 /** Executables, libraries and interpreter files that were there before and are not any more as they were. */
 export function changedTools(changes: readonly Change[] | null): string[] {
-  return (changes ?? []).filter((change) => change.kind !== 'added' && TOOL_PLACES.test(change.path) && !BOOKKEEPING.test(change.path)).map((change) => change.path);
+  return (changes ?? [])
+    .filter((change) => change.kind !== 'added' && TOOL_PLACES.test(change.path) && !BOOKKEEPING.test(change.path))
+    .map((change) => change.path);
 }

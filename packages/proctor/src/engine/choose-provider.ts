@@ -46,12 +46,19 @@ export function createProviderChoice(makers: Readonly<Record<string, () => Sandb
         if (found.kind === 'usable') return found.chosen;
         reasons.push(`${name}: ${found.reason}`);
       }
-      throw new AppError('sandbox_unavailable', `no sandbox can be used here. ${reasons.join(' — ')}. Plain processes run only by name: --isolation none`, { details: { sandbox: 'auto' } });
+      throw new AppError(
+        'sandbox_unavailable',
+        `no sandbox can be used here. ${reasons.join(' — ')}. Plain processes run only by name: --isolation none`,
+        { details: { sandbox: 'auto' } },
+      );
     },
-    usable: async () => (await Promise.all(Object.keys(makers).map(probe))).flatMap((found) => (found.kind === 'usable' ? [found.chosen] : [])),
+    usable: async () =>
+      (await Promise.all(Object.keys(makers).map(probe))).flatMap((found) => (found.kind === 'usable' ? [found.chosen] : [])),
     unusable: async () => {
       const names = Object.keys(makers);
-      return (await Promise.all(names.map(probe))).flatMap((found, index) => (found.kind === 'unusable' ? [{ name: names[index] ?? '', reason: found.reason }] : []));
+      return (await Promise.all(names.map(probe))).flatMap((found, index) =>
+        found.kind === 'unusable' ? [{ name: names[index] ?? '', reason: found.reason }] : [],
+      );
     },
     close: async () => {
       await Promise.all([...providers.values()].map((provider) => provider[Symbol.asyncDispose]()));

@@ -3,8 +3,8 @@ import { AppError, messageOf } from '../domain/errors.ts';
 import type { EventData } from '../domain/events.ts';
 import type { SandboxLease } from '../sandbox.ts';
 import type { Store } from '../store.ts';
-import { countedBytes } from './counted-bytes.ts';
 import { readEntries } from '../system/tar.ts';
+import { countedBytes } from './counted-bytes.ts';
 
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const MAX_KEPT_TOTAL = 256 * 1024 * 1024;
@@ -16,13 +16,21 @@ export function checkDeliverables(paths: readonly string[], roots: readonly stri
   for (const path of paths) {
     const climbs = path.split('/').includes('..');
     if (!path.startsWith('/') || climbs || !isWithin(posix.normalize(path), roots)) {
-      throw new AppError('invalid_configuration', `deliverable ${JSON.stringify(path)}: expected an absolute path without '..' below a capture root (${roots.join(', ')})`);
+      throw new AppError(
+        'invalid_configuration',
+        `deliverable ${JSON.stringify(path)}: expected an absolute path without '..' below a capture root (${roots.join(', ')})`,
+      );
     }
   }
 }
 
 /** Captures each path as it is now. What is missing, leaves the roots or is too large is recorded as that, never skipped. */
-export async function captureDeliverables(store: Store, lease: SandboxLease, paths: readonly string[], roots: readonly string[]): Promise<Captured[]> {
+export async function captureDeliverables(
+  store: Store,
+  lease: SandboxLease,
+  paths: readonly string[],
+  roots: readonly string[],
+): Promise<Captured[]> {
   const captured: Captured[] = [];
   let kept = 0;
   for (const path of paths) {
@@ -31,7 +39,15 @@ export async function captureDeliverables(store: Store, lease: SandboxLease, pat
       if (one.state === 'kept') kept += one.bytes ?? 0;
       captured.push(one);
     } catch (error) {
-      captured.push({ path, state: 'missing', kind: null, bytes: null, sha256: null, mode: null, reason: `could not be read: ${messageOf(error)}` });
+      captured.push({
+        path,
+        state: 'missing',
+        kind: null,
+        bytes: null,
+        sha256: null,
+        mode: null,
+        reason: `could not be read: ${messageOf(error)}`,
+      });
     }
   }
   return captured;
@@ -45,14 +61,24 @@ async function capture(store: Store, lease: SandboxLease, path: string, roots: r
   const tar = await lease.sandbox.download(real);
   if (tar === null) return { path, state: 'missing', ...nothing };
   const bytes = await countedBytes(tar, Math.min(MAX_KEPT_BYTES, room));
-  if (bytes.content === null) return { path, state: 'not_retained', kind: 'file', bytes: bytes.total, sha256: bytes.sha256, mode: null, reason: 'larger than what is kept; the digest is of its archive' };
+  if (bytes.content === null)
+    return {
+      path,
+      state: 'not_retained',
+      kind: 'file',
+      bytes: bytes.total,
+      sha256: bytes.sha256,
+      mode: null,
+      reason: 'larger than what is kept; the digest is of its archive',
+    };
   const entries = await readEntries(bytes.content, { maxFileBytes: MAX_KEPT_BYTES, maxFiles: 100_000 });
   const [first] = entries;
   if (entries.length === 1 && first?.type === 'file' && first.content !== null) {
     const blob = await store.putBlob(first.content);
     return { path, state: 'kept', kind: 'file', bytes: blob.bytes, sha256: blob.sha256, mode: first.mode };
   }
-  if (first?.type !== 'directory') return { path, state: 'refused', ...nothing, reason: `expected a file or a directory, found ${first?.type ?? 'nothing'}` };
+  if (first?.type !== 'directory')
+    return { path, state: 'refused', ...nothing, reason: `expected a file or a directory, found ${first?.type ?? 'nothing'}` };
   const blob = await store.putBlob(bytes.content);
   return { path, state: 'kept', kind: 'directory', bytes: blob.bytes, sha256: blob.sha256, mode: first.mode };
 }

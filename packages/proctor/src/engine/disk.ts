@@ -7,5 +7,10 @@ export async function requireDiskSpace(directory: string, watermarkBytes: number
   const free = bavail * bsize;
   if (free >= watermarkBytes) return;
   const mib = (bytes: number) => Math.floor(bytes / 1_048_576);
-  throw new EnvironmentFailure('provision', 'infrastructure', 'disk_watermark', `${mib(free)} MiB are free at ${directory} and at least ${mib(watermarkBytes)} MiB are needed: free some with proctor gc, or set PROCTOR_DISK_WATERMARK_MB`);
+  throw new EnvironmentFailure(
+    'provision',
+    'infrastructure',
+    'disk_watermark',
+    `${mib(free)} MiB are free at ${directory} and at least ${mib(watermarkBytes)} MiB are needed: free some with proctor gc, or set PROCTOR_DISK_WATERMARK_MB`,
+  );
 }

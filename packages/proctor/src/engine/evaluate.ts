@@ -1,15 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { composeFeedback } from '../domain/feedback.ts';
 import { messageOf } from '../domain/errors.ts';
-import { judge, verdictOf, type Judgement, type LivePolicy, type SecondVerification } from '../domain/outcome.ts';
-import type { Redaction } from '../domain/redaction.ts';
 import type { EventData } from '../domain/events.ts';
+import { composeFeedback } from '../domain/feedback.ts';
+import { type Judgement, judge, type LivePolicy, type SecondVerification, verdictOf } from '../domain/outcome.ts';
+import type { Redaction } from '../domain/redaction.ts';
 import type { Task, VerifierContract } from '../domain/task.ts';
 import type { LeftProcess, SandboxLease, Snapshot } from '../sandbox.ts';
 import type { TreeContent } from '../system/tree-content.ts';
 import type { EngineParts } from './parts.ts';
 import type { SessionLog } from './session-log.ts';
-import { readVerdictDirectory, removeVerifierFiles, verify, type Verified } from './verify.ts';
+import { readVerdictDirectory, removeVerifierFiles, type Verified, verify } from './verify.ts';
 
 const GRACE_MS = 2000;
 const HEARTBEAT_MS = 10_000;
@@ -48,26 +48,62 @@ export async function evaluate(parts: EngineParts, asked: Evaluation): Promise<E
     log.draft('run.requires_action', { action: { kind: 'outcome_evaluation' }, ...about }, engine),
     log.draft('outcome.evaluation_started', about, engine),
   ]);
-  const heartbeat = setInterval(() => log.write([log.draft('outcome.evaluation_progress', { ...about, elapsed_ms: Math.round(parts.clock.elapsed() - start) }, engine)]), HEARTBEAT_MS);
+  const heartbeat = setInterval(
+    () =>
+      log.write([log.draft('outcome.evaluation_progress', { ...about, elapsed_ms: Math.round(parts.clock.elapsed() - start) }, engine)]),
+    HEARTBEAT_MS,
+  );
   try {
     const left = await whatIsLeft(lease, evaluation.signal);
     const killed = evaluation.policy === 'kill' && left.length > 0;
     if (killed) await lease.signal(left, 'kill');
     const alive = killed ? [] : left;
-    if (left.length > 0) log.write([log.draft('warning', { code: 'left_processes', message: `${left.length} processes were left running by the agent and ${killed ? 'killed' : 'kept'}: ${left.map((one) => one.argv).join(' | ').slice(0, 500)}`, ...about }, engine)]);
-    const planted = (await readVerdictDirectory(lease)).filter((entry) => entry.type !== 'directory' && /^reward\.(txt|json)$/.test(entry.path)).map((entry) => entry.path);
+    if (left.length > 0)
+      log.write([
+        log.draft(
+          'warning',
+          {
+            code: 'left_processes',
+            message: `${left.length} processes were left running by the agent and ${killed ? 'killed' : 'kept'}: ${left
+              .map((one) => one.argv)
+              .join(' | ')
+              .slice(0, 500)}`,
+            ...about,
+          },
+          engine,
+        ),
+      ]);
+    const planted = (await readVerdictDirectory(lease))
+      .filter((entry) => entry.type !== 'directory' && /^reward\.(txt|json)$/.test(entry.path))
+      .map((entry) => entry.path);
     const found = planted.length === 0 ? null : `a verdict file existed before the verifier ran: ${planted.join(', ')}`;
 
     const isolated = evaluation.maxIterations > 1 && alive.length === 0 && lease.snapshot !== undefined && lease.openVerifier !== undefined;
     const wantsSnapshot = alive.length > 0 || found !== null || isolated;
     const taken = wantsSnapshot ? await takeSnapshot(lease) : null;
     try {
-      const first = await firstVerification(parts, evaluation, { alive, left, snapshot: taken?.snapshot ?? null, isolated: isolated && taken?.snapshot != null });
-      const tampering = found ?? (first.rewritten.length > 0 ? `verdict files changed after the verifier ended: ${first.rewritten.join(', ')}` : null);
+      const first = await firstVerification(parts, evaluation, {
+        alive,
+        left,
+        snapshot: taken?.snapshot ?? null,
+        isolated: isolated && taken?.snapshot != null,
+      });
+      const tampering =
+        found ?? (first.rewritten.length > 0 ? `verdict files changed after the verifier ended: ${first.rewritten.join(', ')}` : null);
       const needsSecond = tampering !== null || (alive.length > 0 && verdictOf(first.reading, contract.pass_threshold) === 'satisfied');
       const second = needsSecond ? await secondVerification(parts, evaluation, taken) : ({ kind: 'not_needed' } as const);
-      if (tampering !== null) log.write([log.draft('warning', { code: 'tampering', message: tampering, paths: [...planted, ...first.rewritten], ...about }, engine)]);
-      const judgement = judge({ reading: first.reading, threshold: contract.pass_threshold, alive: alive.length > 0, policy: evaluation.policy, tampering, second });
+      if (tampering !== null)
+        log.write([
+          log.draft('warning', { code: 'tampering', message: tampering, paths: [...planted, ...first.rewritten], ...about }, engine),
+        ]);
+      const judgement = judge({
+        reading: first.reading,
+        threshold: contract.pass_threshold,
+        alive: alive.length > 0,
+        policy: evaluation.policy,
+        tampering,
+        second,
+      });
       return await record(parts, evaluation, { judgement, first, second, alive, isolated: isolated && taken?.snapshot != null, start });
     } finally {
       await taken?.snapshot?.[Symbol.asyncDispose]();
@@ -123,7 +159,8 @@ async function firstVerification(parts: EngineParts, evaluation: Evaluating, fir
 async function secondVerification(parts: EngineParts, evaluation: Evaluating, taken: Taken | null): Promise<SecondVerification> {
   const { lease } = evaluation;
   const snapshot = taken?.snapshot ?? null;
-  if (snapshot === null || lease.openVerifier === undefined) return { kind: 'not_made', reason: taken?.reason ?? 'there was no snapshot from before the verification' };
+  if (snapshot === null || lease.openVerifier === undefined)
+    return { kind: 'not_made', reason: taken?.reason ?? 'there was no snapshot from before the verification' };
   try {
     await using fresh = await lease.openVerifier(snapshot);
     await fresh.mark();
@@ -175,20 +212,48 @@ function completed(evaluation: Evaluating, pass: 'first' | 'second', verified: V
     tests: verified.tests,
   };
   evaluation.evidence.push(log.append([log.draft('verifier.completed', data, { author: 'engine' })]).then((rows) => rows[0]?.seq ?? 0));
-  if (reading.kind === 'reward') for (const message of reading.warnings) log.write([log.draft('warning', { code: 'reward_note', message, outcome_id: outcomeId, iteration }, { author: 'engine' })]);
+  if (reading.kind === 'reward')
+    for (const message of reading.warnings)
+      log.write([log.draft('warning', { code: 'reward_note', message, outcome_id: outcomeId, iteration }, { author: 'engine' })]);
   return verified;
 }
 
-type Facts = { judgement: Judgement; first: Verified; second: SecondVerification; alive: readonly LeftProcess[]; isolated: boolean; start: number };
+type Facts = {
+  judgement: Judgement;
+  first: Verified;
+  second: SecondVerification;
+  alive: readonly LeftProcess[];
+  isolated: boolean;
+  start: number;
+};
 
 async function record(parts: EngineParts, evaluation: Evaluating, facts: Facts): Promise<Evaluated> {
   const { log, contract, lease, outcomeId, iteration } = evaluation;
   const { judgement, first } = facts;
-  const feedback = composeFeedback({ level: evaluation.feedback, verdict: judgement.verdict, reading: first.reading, threshold: contract.pass_threshold, tests: first.tests, log: first.outputTail });
+  const feedback = composeFeedback({
+    level: evaluation.feedback,
+    verdict: judgement.verdict,
+    reading: first.reading,
+    threshold: contract.pass_threshold,
+    tests: first.tests,
+    log: first.outputTail,
+  });
   const revises = judgement.verdict === 'needs_revision' && iteration < evaluation.maxIterations;
   if (revises && !facts.isolated && first.exit.kind !== 'lost') {
     await removeVerifierFiles(lease, contract);
-    if (facts.alive.length > 0) log.write([log.draft('warning', { code: 'tests_exposed', message: 'verifier files lay beside running processes of the agent, which will work on', outcome_id: outcomeId, iteration }, { author: 'engine' })]);
+    if (facts.alive.length > 0)
+      log.write([
+        log.draft(
+          'warning',
+          {
+            code: 'tests_exposed',
+            message: 'verifier files lay beside running processes of the agent, which will work on',
+            outcome_id: outcomeId,
+            iteration,
+          },
+          { author: 'engine' },
+        ),
+      ]);
   }
   await log.append([
     log.draft(

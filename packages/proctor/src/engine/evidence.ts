@@ -35,20 +35,46 @@ export async function keepEvidence(options: EvidenceOptions): Promise<void> {
     for (const one of captured) log.write([log.draft('deliverable.captured', { outcome_id: outcomeId, ...one }, by)]);
     // The reference solution and doing nothing are trusted; what they install is no sign of cheating.
     const tools = options.satisfied && options.agentKind !== 'oracle' && options.agentKind !== 'nop' ? changedTools(changes) : [];
-    if (tools.length > 0) log.write([log.draft('warning', { code: 'tools_changed', message: `${tools.length} tools of the image are not as they were`, paths: tools.slice(0, 100), outcome_id: outcomeId }, by)]);
+    if (tools.length > 0)
+      log.write([
+        log.draft(
+          'warning',
+          {
+            code: 'tools_changed',
+            message: `${tools.length} tools of the image are not as they were`,
+            paths: tools.slice(0, 100),
+            outcome_id: outcomeId,
+          },
+          by,
+        ),
+      ]);
   } catch (error) {
-    log.write([log.draft('warning', { code: 'evidence_incomplete', message: `evidence could not be kept whole: ${messageOf(error)}`, outcome_id: outcomeId }, by)]);
+    log.write([
+      log.draft(
+        'warning',
+        { code: 'evidence_incomplete', message: `evidence could not be kept whole: ${messageOf(error)}`, outcome_id: outcomeId },
+        by,
+      ),
+    ]);
   }
 }
 
 /** The filesystem as the agent left it, without the verifier's files. */
-export async function keepState(options: Pick<EvidenceOptions, 'log' | 'lease' | 'outcomeId'> & { contract: VerifierContract; key: string }): Promise<void> {
+export async function keepState(
+  options: Pick<EvidenceOptions, 'log' | 'lease' | 'outcomeId'> & { contract: VerifierContract; key: string },
+): Promise<void> {
   const { log, lease, outcomeId } = options;
   try {
     if (lease.keepAs === undefined) throw new AppError('capability_not_enabled', 'this sandbox keeps no states');
     await removeVerifierFiles(lease, options.contract);
     await lease.keepAs(options.key);
   } catch (error) {
-    log.write([log.draft('warning', { code: 'evidence_incomplete', message: `the state could not be kept: ${messageOf(error)}`, outcome_id: outcomeId }, { author: 'engine' })]);
+    log.write([
+      log.draft(
+        'warning',
+        { code: 'evidence_incomplete', message: `the state could not be kept: ${messageOf(error)}`, outcome_id: outcomeId },
+        { author: 'engine' },
+      ),
+    ]);
   }
 }

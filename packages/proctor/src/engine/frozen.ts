@@ -1,8 +1,8 @@
 import type { AgentVersion } from '../domain/agent-version.ts';
 import type { EnvironmentVersion } from '../domain/environment.ts';
 import type { Task } from '../domain/task.ts';
-import type { ChosenProvider } from './parts.ts';
 import type { SandboxAsk } from './admission.ts';
+import type { ChosenProvider } from './parts.ts';
 
 /** What a Session froze at admission. */
 export type Frozen = {
@@ -22,7 +22,13 @@ export class EnvironmentFailure extends Error {
   readonly code: string;
   readonly log: string | null;
 
-  constructor(phase: EnvironmentFailure['phase'], attribution: EnvironmentFailure['attribution'], code: string, message: string, options: { log?: string | null; cause?: unknown } = {}) {
+  constructor(
+    phase: EnvironmentFailure['phase'],
+    attribution: EnvironmentFailure['attribution'],
+    code: string,
+    message: string,
+    options: { log?: string | null; cause?: unknown } = {},
+  ) {
     super(message, { cause: options.cause });
     this.phase = phase;
     this.attribution = attribution;

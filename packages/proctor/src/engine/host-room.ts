@@ -1,4 +1,5 @@
-import type { HostRoom } from './live-session.ts';
+/** Takes room on this host before a sandbox is made, and gives it back. */
+export type HostRoom = { take(need: { cpus: number | null; memoryMb: number | null }, signal: AbortSignal): Promise<() => void> };
 
 type Waiting = { cpus: number; memoryMb: number; enter: () => void };
 
@@ -6,7 +7,8 @@ type Waiting = { cpus: number; memoryMb: number; enter: () => void };
 export function createHostRoom(host: { cpus: number; memoryMb: number }): HostRoom {
   const waiting: Waiting[] = [];
   const used = { cpus: 0, memoryMb: 0, sessions: 0 };
-  const fits = (one: Waiting) => used.sessions === 0 || (used.cpus + one.cpus <= host.cpus && used.memoryMb + one.memoryMb <= host.memoryMb);
+  const fits = (one: Waiting) =>
+    used.sessions === 0 || (used.cpus + one.cpus <= host.cpus && used.memoryMb + one.memoryMb <= host.memoryMb);
   const admitNext = () => {
     for (let next = waiting[0]; next !== undefined && fits(next); next = waiting[0]) {
       waiting.shift();

@@ -1,5 +1,6 @@
+import type { Redaction } from '../domain/redaction.ts';
 import type { Store } from '../store.ts';
-import type { OutputKeeper } from './output-keeper.ts';
+import { OutputKeeper } from './output-keeper.ts';
 
 export type KeptOutput = { sha256: string; bytes: number; total_bytes: number; cut: boolean };
 
@@ -8,4 +9,11 @@ export async function keepOutput(store: Store, keeper: OutputKeeper): Promise<Ke
   if (keeper.total === 0) return null;
   const kept = await store.putBlob(keeper.bytes());
   return { ...kept, total_bytes: keeper.total, cut: keeper.cut };
+}
+
+/** A log at hand, redacted and bounded like a stream. */
+export async function keepText(store: Store, text: string, redaction: Redaction): Promise<KeptOutput | null> {
+  const keeper = new OutputKeeper(256 * 1024);
+  keeper.push(redaction.bytes(Buffer.from(text)));
+  return keepOutput(store, keeper);
 }

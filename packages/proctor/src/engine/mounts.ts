@@ -12,8 +12,10 @@ export async function checkMounts(store: Store, mounts: readonly Mount[]): Promi
   const seen = new Set<string>();
   for (const { path, sha256 } of mounts) {
     const climbs = path.split('/').includes('..');
-    if (!path.startsWith('/') || climbs || posix.normalize(path) !== path) throw new AppError('invalid_configuration', `mount ${JSON.stringify(path)}: expected an absolute, plain sandbox path`);
-    if (TAKEN.includes(path) || path.startsWith('/tests/') || path.startsWith('/logs/')) throw new AppError('invalid_configuration', `mount ${path}: this place is taken; choose one such as /data/${posix.basename(path)}`);
+    if (!path.startsWith('/') || climbs || posix.normalize(path) !== path)
+      throw new AppError('invalid_configuration', `mount ${JSON.stringify(path)}: expected an absolute, plain sandbox path`);
+    if (TAKEN.includes(path) || path.startsWith('/tests/') || path.startsWith('/logs/'))
+      throw new AppError('invalid_configuration', `mount ${path}: this place is taken; choose one such as /data/${posix.basename(path)}`);
     if (seen.has(path)) throw new AppError('invalid_configuration', `mount ${path} is given twice`);
     seen.add(path);
     if ((await store.blob(sha256)) === null) throw new AppError('not_found', `mount ${path}: no kept blob ${sha256}`);
@@ -21,7 +23,11 @@ export async function checkMounts(store: Store, mounts: readonly Mount[]): Promi
 }
 
 /** The blobs as host files that a sandbox can mount read-only, in `directory`. */
-export async function materializeMounts(store: Store, mounts: readonly Mount[], directory: string): Promise<{ path: string; source: string; readOnly: true }[]> {
+export async function materializeMounts(
+  store: Store,
+  mounts: readonly Mount[],
+  directory: string,
+): Promise<{ path: string; source: string; readOnly: true }[]> {
   const made = [];
   for (const { path, sha256 } of mounts) {
     const content = await store.blob(sha256);

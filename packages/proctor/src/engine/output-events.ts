@@ -33,10 +33,17 @@ export class OutputEvents {
       const dropped = this.#pieces[stream].length > text.length;
       this.#pieces[stream] = '';
       this.#written += text.length;
-      for (let at = 0; at < text.length; at += PIECE_CHARACTERS) this.#log.write([this.#log.draft('agent.output', { stream, text: text.slice(at, at + PIECE_CHARACTERS) }, by)]);
+      for (let at = 0; at < text.length; at += PIECE_CHARACTERS)
+        this.#log.write([this.#log.draft('agent.output', { stream, text: text.slice(at, at + PIECE_CHARACTERS) }, by)]);
       if (dropped || this.#written >= MAX_CHARACTERS) {
         this.#written = MAX_CHARACTERS;
-        this.#log.write([this.#log.draft('warning', { code: 'output_cut', message: 'the rest of the output is not in the log; its head and tail are kept with the run' }, { author: 'engine', runId: this.#runId })]);
+        this.#log.write([
+          this.#log.draft(
+            'warning',
+            { code: 'output_cut', message: 'the rest of the output is not in the log; its head and tail are kept with the run' },
+            { author: 'engine', runId: this.#runId },
+          ),
+        ]);
         return;
       }
     }

@@ -1,9 +1,9 @@
 import type { AgentKind } from '../agent.ts';
 import type { Hash } from '../domain/canonical-json.ts';
 import type { EnvironmentSpec } from '../domain/environment.ts';
+import type { SessionSummary } from '../domain/summary.ts';
 import type { RewardFormat } from '../grader.ts';
 import type { SandboxAbilities, SandboxProvider } from '../sandbox.ts';
-import type { SessionSummary } from '../domain/summary.ts';
 import type { Store } from '../store.ts';
 
 /** What the engine is given; it constructs none of it. */

@@ -10,5 +10,7 @@ export function placeVariables(sandbox: Sandbox, workdir: string): Record<string
 
 /** An argv whose sandbox paths are as processes inside see them. */
 export function placedArgv(argv: readonly string[], sandbox: Sandbox, workdir: string): string[] {
-  return argv.map((item) => ([...PLACES, workdir].some((place) => item === place || item.startsWith(`${place}/`)) ? sandbox.inside(item) : item));
+  return argv.map((item) =>
+    [...PLACES, workdir].some((place) => item === place || item.startsWith(`${place}/`)) ? sandbox.inside(item) : item,
+  );
 }

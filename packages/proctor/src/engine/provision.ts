@@ -45,7 +45,7 @@ export async function provision(parts: EngineParts, options: ProvisionOptions): 
   const mounts = await atPhase('provision', () => materializeMounts(parts.store, frozen.mounts, parts.mountsDirectory));
   const { provider } = frozen.chosen;
   const limits = frozen.task?.limits;
-  const prepared = options.from ?? (await prepareImage(parts, options));
+  const prepared = options.from ?? (await prepareImage(options));
   const setupKey = agent.setup === undefined || prepared === null ? null : `${prepared.id}+${options.agentDigest}`;
   const kept = setupKey === null ? null : ((await provider.kept?.(setupKey)) ?? null);
   options.onPhase('provision');
@@ -63,27 +63,49 @@ export async function provision(parts: EngineParts, options: ProvisionOptions): 
       agentSetupMs = await runSetup(parts, options, lease, workdir, limits?.agent_setup_timeout_ms ?? 360_000);
       if (setupKey !== null) await lease.keepAs?.(setupKey);
     }
-    return { lease, prepared, workdir, provisionMs, agentSetupMs, imageBuilt: prepared?.built ?? false, buildMs: prepared?.built ? prepared.durationMs : null, buildLog: prepared?.built ? prepared.log : null };
+    return {
+      lease,
+      prepared,
+      workdir,
+      provisionMs,
+      agentSetupMs,
+      imageBuilt: prepared?.built ?? false,
+      buildMs: prepared?.built ? prepared.durationMs : null,
+      buildLog: prepared?.built ? prepared.log : null,
+    };
   } catch (error) {
     await lease[Symbol.asyncDispose]();
     throw error;
   }
 }
 
-async function prepareImage(parts: EngineParts, options: ProvisionOptions): Promise<PreparedImage | null> {
+async function prepareImage(options: ProvisionOptions): Promise<PreparedImage | null> {
   const { frozen, signal } = options;
   const image = frozen.ask.image;
   const prepare = frozen.chosen.provider.prepare?.bind(frozen.chosen.provider);
   if (image === null || prepare === undefined) return null;
   options.onPhase('image');
   try {
-    return await prepare(image, { labels: options.labels, timeLimitMs: frozen.task?.limits.build_timeout_ms ?? 600_000, noBuild: !frozen.environment.spec.build, signal });
+    return await prepare(image, {
+      labels: options.labels,
+      timeLimitMs: frozen.task?.limits.build_timeout_ms ?? 600_000,
+      noBuild: !frozen.environment.spec.build,
+      signal,
+    });
   } catch (error) {
-    if (signal.aborted) throw new EnvironmentFailure('build', 'cancelled', 'interrupted', 'interrupted while the image was prepared', { cause: error });
-    if (!(error instanceof AppError)) throw new EnvironmentFailure('pull', 'infrastructure', 'internal', messageOf(error), { cause: error });
+    if (signal.aborted)
+      throw new EnvironmentFailure('build', 'cancelled', 'interrupted', 'interrupted while the image was prepared', { cause: error });
+    if (!(error instanceof AppError))
+      throw new EnvironmentFailure('pull', 'infrastructure', 'internal', messageOf(error), { cause: error });
     const log = typeof error.details.log === 'string' ? error.details.log : null;
     const ofTask = error.details.attribution === 'task';
-    throw new EnvironmentFailure(error.code === 'image_build_failed' ? 'build' : 'pull', ofTask ? 'task' : 'infrastructure', error.code, error.message, { log, cause: error });
+    throw new EnvironmentFailure(
+      error.code === 'image_build_failed' ? 'build' : 'pull',
+      ofTask ? 'task' : 'infrastructure',
+      error.code,
+      error.message,
+      { log, cause: error },
+    );
   }
 }
 
@@ -110,9 +132,16 @@ async function openLease(options: ProvisionOptions, prepared: PreparedImage | nu
       signal,
     );
   } catch (error) {
-    if (signal.aborted) throw new EnvironmentFailure('provision', 'cancelled', 'interrupted', 'interrupted while the sandbox was opened', { cause: error });
+    if (signal.aborted)
+      throw new EnvironmentFailure('provision', 'cancelled', 'interrupted', 'interrupted while the sandbox was opened', { cause: error });
     const ofTask = error instanceof AppError && error.details.attribution === 'task';
-    throw new EnvironmentFailure('provision', ofTask ? 'task' : 'infrastructure', error instanceof AppError ? error.code : 'internal', messageOf(error), { cause: error });
+    throw new EnvironmentFailure(
+      'provision',
+      ofTask ? 'task' : 'infrastructure',
+      error instanceof AppError ? error.code : 'internal',
+      messageOf(error),
+      { cause: error },
+    );
   }
 }
 
@@ -123,7 +152,8 @@ async function uploadInitialFiles(lease: SandboxLease, options: ProvisionOptions
     { path: 'logs', type: 'directory', mode: 0o755 },
     ...['agent', 'verifier', 'artifacts'].map((name): TarEntry => ({ path: `logs/${name}`, type: 'directory', mode: 0o777 })),
   ];
-  if (frozen.task !== null) entries.push({ path: INSTRUCTION_FILE.slice(1), type: 'file', mode: 0o644, content: Buffer.from(frozen.task.instruction) });
+  if (frozen.task !== null)
+    entries.push({ path: INSTRUCTION_FILE.slice(1), type: 'file', mode: 0o644, content: Buffer.from(frozen.task.instruction) });
   const loose = frozen.task?.environment.upload ?? null;
   if (loose !== null) entries.push(...treeEntries(loose, workdir, content.of(loose)));
   for (const { tree, target } of agentKept ? [] : (agent.files ?? [])) {
@@ -132,7 +162,13 @@ async function uploadInitialFiles(lease: SandboxLease, options: ProvisionOptions
   await lease.sandbox.upload(await collect(packEntries(entries)), '/');
 }
 
-async function runSetup(parts: EngineParts, options: ProvisionOptions, lease: SandboxLease, workdir: string, timeLimitMs: number): Promise<number> {
+async function runSetup(
+  parts: EngineParts,
+  options: ProvisionOptions,
+  lease: SandboxLease,
+  workdir: string,
+  timeLimitMs: number,
+): Promise<number> {
   const { agent, signal } = options;
   const keeper = new OutputKeeper(64 * 1024);
   const start = parts.clock.elapsed();
@@ -147,15 +183,31 @@ async function runSetup(parts: EngineParts, options: ProvisionOptions, lease: Sa
   });
   const log = Buffer.from(keeper.bytes()).toString('utf8');
   if (exit.kind === 'exited' && exit.code === 0) return parts.clock.elapsed() - start;
-  if (exit.kind === 'aborted') throw new EnvironmentFailure('agent_setup', 'cancelled', 'interrupted', 'interrupted during agent setup', { log });
-  const what = exit.kind === 'exited' ? `exited ${exit.code}` : exit.kind === 'timed_out' ? `passed its limit of ${timeLimitMs / 1000} s` : exit.kind === 'lost' ? `was lost: ${exit.cause}` : `ended: ${exit.kind}`;
-  throw new EnvironmentFailure('agent_setup', 'infrastructure', 'agent_setup_failed', `the agent's setup ${what}: see its log, and try it with proctor shell`, { log });
+  if (exit.kind === 'aborted')
+    throw new EnvironmentFailure('agent_setup', 'cancelled', 'interrupted', 'interrupted during agent setup', { log });
+  const what =
+    exit.kind === 'exited'
+      ? `exited ${exit.code}`
+      : exit.kind === 'timed_out'
+        ? `passed its limit of ${timeLimitMs / 1000} s`
+        : exit.kind === 'lost'
+          ? `was lost: ${exit.cause}`
+          : `ended: ${exit.kind}`;
+  throw new EnvironmentFailure(
+    'agent_setup',
+    'infrastructure',
+    'agent_setup_failed',
+    `the agent's setup ${what}: see its log, and try it with proctor shell`,
+    { log },
+  );
 }
 
 async function atPhase<T>(phase: EnvironmentFailure['phase'], work: () => Promise<T>): Promise<T> {
   try {
     return await work();
   } catch (error) {
-    throw new EnvironmentFailure(phase, 'infrastructure', error instanceof AppError ? error.code : 'internal', messageOf(error), { cause: error });
+    throw new EnvironmentFailure(phase, 'infrastructure', error instanceof AppError ? error.code : 'internal', messageOf(error), {
+      cause: error,
+    });
   }
 }

@@ -23,7 +23,9 @@ export async function sweep(parts: EngineParts): Promise<Swept> {
   const removed: OwnedThing[] = [];
   for (const { name, provider } of await parts.usableProviders()) {
     try {
-      const dead = (await provider.owned()).filter((thing) => thing.labels.store === parts.store.id && thing.kind !== 'image' && !parts.ownerIsAlive(thing.labels.owner));
+      const dead = (await provider.owned()).filter(
+        (thing) => thing.labels.store === parts.store.id && thing.kind !== 'image' && !parts.ownerIsAlive(thing.labels.owner),
+      );
       await provider.remove(dead);
       removed.push(...dead);
     } catch (error) {
@@ -47,16 +49,29 @@ async function endSession(parts: EngineParts, row: SessionRow): Promise<void> {
   const at = parts.clock.now().toISOString();
   const outcome = openOutcome(state);
   const drafts: EventDraft[] = [];
-  if (openRun !== null) drafts.push({ type: 'run.interrupted', at, author: 'engine', run_id: openRun, data: { reason: 'owner_gone', active_ms: null } });
+  if (openRun !== null)
+    drafts.push({ type: 'run.interrupted', at, author: 'engine', run_id: openRun, data: { reason: 'owner_gone', active_ms: null } });
   if (outcome !== null) {
     drafts.push({
       type: 'outcome.settled',
       at,
       author: 'engine',
-      data: { outcome_id: outcome.id, result: 'interrupted', reason: 'owner_gone', iterations: outcome.iteration, reward: null, attribution: 'infrastructure' },
+      data: {
+        outcome_id: outcome.id,
+        result: 'interrupted',
+        reason: 'owner_gone',
+        iterations: outcome.iteration,
+        reward: null,
+        attribution: 'infrastructure',
+      },
     });
   }
-  drafts.push({ type: 'session.closed', at, author: 'engine', data: { reason: 'owner_gone', detail: 'the process that drove it is gone' } });
+  drafts.push({
+    type: 'session.closed',
+    at,
+    author: 'engine',
+    data: { reason: 'owner_gone', detail: 'the process that drove it is gone' },
+  });
   await writer.append(drafts);
   await writer.release();
 }

@@ -1,6 +1,6 @@
 import type { Agent, AgentMessage } from '../agent.ts';
-import type { EventData } from '../domain/events.ts';
 import { messageOf } from '../domain/errors.ts';
+import type { EventData } from '../domain/events.ts';
 import type { Redaction } from '../domain/redaction.ts';
 import type { Exit, Sandbox } from '../sandbox.ts';
 import { keepOutput } from './kept-output.ts';
@@ -40,12 +40,18 @@ export async function runAgent(parts: EngineParts, run: AgentRun): Promise<Agent
   const start = parts.clock.elapsed();
   const stdout = new OutputKeeper(OUTPUT_BYTES);
   const stderr = new OutputKeeper(OUTPUT_BYTES);
-  const ended = run.agent.speaks.kind === 'command' ? await runCommand(run, run.agent.speaks.argv, stdout, stderr) : await runDriver(run, run.agent.speaks.drive);
+  const ended =
+    run.agent.speaks.kind === 'command'
+      ? await runCommand(run, run.agent.speaks.argv, stdout, stderr)
+      : await runDriver(run, run.agent.speaks.drive);
   const activeMs = Math.round(parts.clock.elapsed() - start);
   if (ended.kind === 'interrupted') return { kind: 'interrupted', activeMs };
   const outputs = { stdout: await keepOutput(parts.store, stdout), stderr: await keepOutput(parts.store, stderr) };
   if (ended.kind === 'completed') return { kind: 'completed', data: { exit: ended.exit, active_ms: activeMs, ...outputs } };
-  return { kind: 'failed', data: { reason: ended.reason, detail: run.redaction.text(ended.detail), exit: ended.exit, active_ms: activeMs, ...outputs } };
+  return {
+    kind: 'failed',
+    data: { reason: ended.reason, detail: run.redaction.text(ended.detail), exit: ended.exit, active_ms: activeMs, ...outputs },
+  };
 }
 
 type Ended =
@@ -74,7 +80,9 @@ async function runCommand(run: AgentRun, argv: readonly string[], stdout: Output
 function fromExit(exit: Exit, timeLimitMs: number | null): Ended {
   switch (exit.kind) {
     case 'exited':
-      return exit.code === 0 ? { kind: 'completed', exit } : { kind: 'failed', reason: 'non_zero_exit', detail: `the agent exited ${exit.code}`, exit };
+      return exit.code === 0
+        ? { kind: 'completed', exit }
+        : { kind: 'failed', reason: 'non_zero_exit', detail: `the agent exited ${exit.code}`, exit };
     case 'signalled':
       return { kind: 'failed', reason: 'non_zero_exit', detail: `the agent was ended by ${exit.signal}`, exit };
     case 'timed_out':
@@ -95,14 +103,30 @@ async function runDriver(run: AgentRun, drive: Extract<Agent['speaks'], { kind: 
   const limit = run.timeLimitMs === null ? null : AbortSignal.timeout(run.timeLimitMs);
   const signal = limit === null ? run.signal : AbortSignal.any([run.signal, limit]);
   const stopped = new Promise<Ended>((resolve) => {
-    const stop = () => resolve(run.signal.aborted ? { kind: 'interrupted' } : { kind: 'failed', reason: 'timed_out', detail: `the agent passed its limit of ${(run.timeLimitMs ?? 0) / 1000} s`, exit: { kind: 'timed_out' } });
+    const stop = () =>
+      resolve(
+        run.signal.aborted
+          ? { kind: 'interrupted' }
+          : {
+              kind: 'failed',
+              reason: 'timed_out',
+              detail: `the agent passed its limit of ${(run.timeLimitMs ?? 0) / 1000} s`,
+              exit: { kind: 'timed_out' },
+            },
+      );
     if (signal.aborted) stop();
     else signal.addEventListener('abort', stop, { once: true });
   });
   let lost: string | null = null;
   const exec: Sandbox['exec'] = async (argv, options) => {
     const env = { ...run.agent.environment, ...runVariables(run), ...options.env };
-    const exit = await sandbox.exec(argv, { user: run.user, cwd: run.workdir, ...options, env, signal: options.signal === undefined ? signal : AbortSignal.any([signal, options.signal]) });
+    const exit = await sandbox.exec(argv, {
+      user: run.user,
+      cwd: run.workdir,
+      ...options,
+      env,
+      signal: options.signal === undefined ? signal : AbortSignal.any([signal, options.signal]),
+    });
     if (exit.kind === 'lost') lost ??= exit.cause;
     return exit;
   };
@@ -120,7 +144,9 @@ async function runDriver(run: AgentRun, drive: Extract<Agent['speaks'], { kind: 
         signal,
       });
       if (lost !== null) return { kind: 'failed', reason: 'infrastructure', detail: lost, exit: null };
-      return end.kind === 'completed' ? { kind: 'completed', exit: null } : { kind: 'failed', reason: 'agent_error', detail: end.reason, exit: null };
+      return end.kind === 'completed'
+        ? { kind: 'completed', exit: null }
+        : { kind: 'failed', reason: 'agent_error', detail: end.reason, exit: null };
     } catch (error) {
       if (lost !== null) return { kind: 'failed', reason: 'infrastructure', detail: lost, exit: null };
       return { kind: 'failed', reason: 'agent_error', detail: messageOf(error), exit: null };

@@ -1,8 +1,8 @@
-import type { EventDraft, EventRow, EventType, EVENT_DATA } from '../domain/events.ts';
-import { emptyProjection, project, type Projection } from '../domain/session.ts';
+import type { z } from 'zod';
+import type { EVENT_DATA, EventDraft, EventRow, EventType } from '../domain/events.ts';
+import { emptyProjection, type Projection, project } from '../domain/session.ts';
 import type { SessionWriter } from '../store.ts';
 import type { Clock } from './parts.ts';
-import type { z } from 'zod';
 
 /**
  * One Session's log as its only writer sees it. `write` puts an event in line and goes on; `append` also waits until it is durable. After a

@@ -5,11 +5,12 @@ import type { Task } from '../domain/task.ts';
 import { TreeContent } from '../system/tree-content.ts';
 import { admit, captureRoots } from './admission.ts';
 import type { Frozen } from './frozen.ts';
-import { createHostRoom } from './host-room.ts';
-import { type HostRoom, LiveSession, type SessionPhase } from './live-session.ts';
+import { createHostRoom, type HostRoom } from './host-room.ts';
+import { LiveSession } from './live-session.ts';
 import { checkMounts } from './mounts.ts';
 import type { EngineParts } from './parts.ts';
 import { SessionLog } from './session-log.ts';
+import type { SessionPhase } from './session-settings.ts';
 
 export type NewLiveSession = {
   agent: AgentVersion;
@@ -41,7 +42,11 @@ export class Sessions {
     const chosen = await parts.provider(environment.spec);
     const kind = parts.agentKind(agent.spec.kind);
     const unset = agent.spec.environment_names.find((name) => parts.hostEnvironment[name] === undefined);
-    if (unset !== undefined) throw new AppError('invalid_configuration', `agent ${agent.name} is granted the host variable ${unset}, and it is not set: export ${unset}, or leave it out`);
+    if (unset !== undefined)
+      throw new AppError(
+        'invalid_configuration',
+        `agent ${agent.name} is granted the host variable ${unset}, and it is not set: export ${unset}, or leave it out`,
+      );
     const ask = admit(task, agent, kind, environment.spec, chosen, parts.host, this.#content);
     return { agent, environment, task, chosen, ask, captureRoots: captureRoots(task, environment.spec, ask.workdir ?? '/app'), mounts: [] };
   }
@@ -55,11 +60,22 @@ export class Sessions {
     const createdAt = parts.clock.now().toISOString();
     const task = wanted.task?.task ?? null;
     const { ask, chosen } = frozen;
-    const image = ask.image === null ? null : ask.image.kind === 'reference' ? { kind: 'reference' as const, reference: ask.image.reference, digest: digestIn(ask.image.reference) } : { kind: 'build' as const, context_digest: ask.image.context.digest, dockerfile: ask.image.dockerfile };
+    const image =
+      ask.image === null
+        ? null
+        : ask.image.kind === 'reference'
+          ? { kind: 'reference' as const, reference: ask.image.reference, digest: digestIn(ask.image.reference) }
+          : { kind: 'build' as const, context_digest: ask.image.context.digest, dockerfile: ask.image.dockerfile };
     const version = ({ id, version, name, digest, spec }: AgentVersion) => ({ id, version, name, digest, spec });
     const data = {
       agent: version(wanted.agent),
-      environment: { id: wanted.environment.id, version: wanted.environment.version, name: wanted.environment.name, digest: wanted.environment.digest, spec: wanted.environment.spec },
+      environment: {
+        id: wanted.environment.id,
+        version: wanted.environment.version,
+        name: wanted.environment.name,
+        digest: wanted.environment.digest,
+        spec: wanted.environment.spec,
+      },
       sandbox: {
         provider: chosen.name,
         isolation: chosen.abilities.isolation,
@@ -71,7 +87,10 @@ export class Sessions {
         network: ask.network.mode,
         not_enforced: ask.notEnforced,
       },
-      task: task === null || wanted.task === null ? null : { name: task.name, digest: task.digest, format: task.format, blob: wanted.task.blob, tags: task.tags },
+      task:
+        task === null || wanted.task === null
+          ? null
+          : { name: task.name, digest: task.digest, format: task.format, blob: wanted.task.blob, tags: task.tags },
       ...(wanted.title === undefined ? {} : { title: wanted.title }),
       metadata: wanted.metadata ?? {},
       experiment: wanted.experiment,
@@ -79,13 +98,30 @@ export class Sessions {
       capture_roots: frozen.captureRoots,
     };
     const writer = await parts.store.createSession(
-      { id, owner: parts.owner, experiment: wanted.experiment?.name ?? null, trial: wanted.experiment?.trial ?? null, lane: wanted.experiment?.lane ?? null, taskName: task?.name ?? null, createdAt },
+      {
+        id,
+        owner: parts.owner,
+        experiment: wanted.experiment?.name ?? null,
+        trial: wanted.experiment?.trial ?? null,
+        lane: wanted.experiment?.lane ?? null,
+        taskName: task?.name ?? null,
+        createdAt,
+      },
       [{ type: 'session.created', at: createdAt, author: parts.author, data }],
     );
     const onPhase = (phase: SessionPhase) => {
       for (const listener of this.#listeners) listener(id, phase);
     };
-    const session = new LiveSession({ parts, id, log: new SessionLog(writer, parts.clock), frozen, content: this.#content, room: this.#room, keepState: wanted.keepState ?? false, onPhase });
+    const session = new LiveSession({
+      parts,
+      id,
+      log: new SessionLog(writer, parts.clock),
+      frozen,
+      content: this.#content,
+      room: this.#room,
+      keepState: wanted.keepState ?? false,
+      onPhase,
+    });
     this.#live.set(id, session);
     return session;
   }
@@ -93,7 +129,8 @@ export class Sessions {
   /** Errors: not_found when this process is not its writer. */
   get(id: string): LiveSession {
     const session = this.#live.get(id);
-    if (session === undefined) throw new AppError('not_found', `Session ${id} is not driven by this process: only the client that started it can post to it`);
+    if (session === undefined)
+      throw new AppError('not_found', `Session ${id} is not driven by this process: only the client that started it can post to it`);
     return session;
   }
 

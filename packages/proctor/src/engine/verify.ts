@@ -1,14 +1,13 @@
 import type { EventData } from '../domain/events.ts';
-import type { Task, VerifierContract } from '../domain/task.ts';
 import type { Redaction } from '../domain/redaction.ts';
+import type { Task, VerifierContract } from '../domain/task.ts';
 import type { TestCounts } from '../domain/test-results.ts';
 import { readTestResults } from '../domain/test-results.ts';
 import type { RewardReading } from '../domain/verdict.ts';
-import type { LeftProcess, SandboxLease } from '../sandbox.ts';
-import type { Exit } from '../sandbox.ts';
-import { collect, packEntries, readEntries, type ReadEntry } from '../system/tar.ts';
+import type { Exit, LeftProcess, SandboxLease } from '../sandbox.ts';
+import { collect, packEntries, type ReadEntry, readEntries } from '../system/tar.ts';
 import type { TreeContent } from '../system/tree-content.ts';
-import { keepOutput, type KeptOutput } from './kept-output.ts';
+import { type KeptOutput, keepOutput } from './kept-output.ts';
 import { OutputKeeper } from './output-keeper.ts';
 import type { EngineParts } from './parts.ts';
 import { placedArgv, placeVariables } from './places.ts';
@@ -75,7 +74,12 @@ export async function verify(parts: EngineParts, content: TreeContent, verificat
     outputTail: Buffer.from(keeper.bytes()).toString('utf8'),
     files: await keepFiles(parts, entries),
     tests: readTestResults(files, Buffer.from(keeper.bytes()).toString('utf8')),
-    rewritten: verification.kept.length === 0 ? [] : entries.filter((entry) => entry.type === 'file' && entry.mtimeMs !== null && entry.mtimeMs > endedAt + 1000).map((entry) => entry.path),
+    rewritten:
+      verification.kept.length === 0
+        ? []
+        : entries
+            .filter((entry) => entry.type === 'file' && entry.mtimeMs !== null && entry.mtimeMs > endedAt + 1000)
+            .map((entry) => entry.path),
   };
 }
 
@@ -94,7 +98,10 @@ export async function removeVerifierFiles(lease: SandboxLease, contract: Verifie
 }
 
 function preparation(contract: VerifierContract, content: TreeContent) {
-  const files = contract.files === null ? [] : [...emptied(contract.target, 0o755), ...treeEntries(contract.files, contract.target, content.of(contract.files))];
+  const files =
+    contract.files === null
+      ? []
+      : [...emptied(contract.target, 0o755), ...treeEntries(contract.files, contract.target, content.of(contract.files))];
   return [...emptied(VERDICT_DIRECTORY, 0o777), ...files];
 }
 
@@ -110,19 +117,37 @@ async function endWhatItStarted(lease: SandboxLease, kept: readonly LeftProcess[
   if (strays.length > 0) await lease.signal(strays, 'kill');
 }
 
-function readReward(parts: EngineParts, verification: Verification, exit: Exit, files: ReadonlyMap<string, Uint8Array | null>): RewardReading {
+function readReward(
+  parts: EngineParts,
+  verification: Verification,
+  exit: Exit,
+  files: ReadonlyMap<string, Uint8Array | null>,
+): RewardReading {
   const { contract } = verification;
-  if (exit.kind === 'timed_out') return { kind: 'unreadable', reason: 'verifier_timed_out', detail: `the verifier passed its limit of ${verification.timeLimitMs / 1000} s` };
-  if (exit.kind === 'signalled') return { kind: 'unreadable', reason: 'verifier_killed', detail: `the verifier was ended by ${exit.signal}` };
+  if (exit.kind === 'timed_out')
+    return {
+      kind: 'unreadable',
+      reason: 'verifier_timed_out',
+      detail: `the verifier passed its limit of ${verification.timeLimitMs / 1000} s`,
+    };
+  if (exit.kind === 'signalled')
+    return { kind: 'unreadable', reason: 'verifier_killed', detail: `the verifier was ended by ${exit.signal}` };
   if (exit.kind === 'not_started') return { kind: 'unreadable', reason: 'verifier_not_started', detail: exit.reason };
   if (exit.kind === 'lost') return { kind: 'unreadable', reason: 'verifier_infrastructure', detail: exit.cause };
   if (exit.kind === 'aborted') return { kind: 'unreadable', reason: 'verifier_killed', detail: 'the verification was interrupted' };
   const format = parts.rewardFormat(contract.reward_format);
-  if (format === null) return { kind: 'unreadable', reason: 'reward_unreadable', detail: `unknown reward format ${contract.reward_format}` };
+  if (format === null)
+    return { kind: 'unreadable', reason: 'reward_unreadable', detail: `unknown reward format ${contract.reward_format}` };
   return format.read({ files, exitCode: exit.code, range: contract.reward_range, key: verification.rewardKey ?? contract.reward_key });
 }
 
 async function keepFiles(parts: EngineParts, entries: readonly ReadEntry[]): Promise<Verified['files']> {
   const files = entries.filter((entry) => entry.type === 'file').slice(0, 200);
-  return Promise.all(files.map(async (entry) => ({ path: entry.path, bytes: entry.size, sha256: entry.content === null ? null : (await parts.store.putBlob(entry.content)).sha256 })));
+  return Promise.all(
+    files.map(async (entry) => ({
+      path: entry.path,
+      bytes: entry.size,
+      sha256: entry.content === null ? null : (await parts.store.putBlob(entry.content)).sha256,
+    })),
+  );
 }

@@ -1,11 +1,12 @@
+import type { ParsedInput } from '../api/operations.ts';
 import { AgentSpecSchema, type AgentVersion } from '../domain/agent-version.ts';
 import { canonicalJson } from '../domain/canonical-json.ts';
-import type { ParsedInput } from '../api/operations.ts';
 import type { OperationParts } from './parts.ts';
 import { findRecord, versionOf } from './records.ts';
 
 export function agentOperations({ store, engine, resolveAgent }: OperationParts) {
-  const show = async (reference: { id: string; version?: number }): Promise<AgentVersion> => versionOf(await findRecord(store, 'agent', reference), AgentSpecSchema);
+  const show = async (reference: { id: string; version?: number }): Promise<AgentVersion> =>
+    versionOf(await findRecord(store, 'agent', reference), AgentSpecSchema);
   return {
     'agents.create': async (input: ParsedInput<'agents.create'>): Promise<AgentVersion> => {
       const resolved = await resolveAgent(input.from, input.environment_names);

@@ -45,14 +45,24 @@ export type Capabilities = {
 export function createCapabilities(switchedOff: readonly string[]): Capabilities {
   const off = new Set(switchedOff);
   const stateOf = (name: string): Capability => {
-    if (Object.hasOwn(BUILT, name)) return { name, state: off.has(name) ? 'off' : 'on', reason: off.has(name) ? 'switched off by configuration' : (BUILT[name] ?? null) };
+    if (Object.hasOwn(BUILT, name))
+      return { name, state: off.has(name) ? 'off' : 'on', reason: off.has(name) ? 'switched off by configuration' : (BUILT[name] ?? null) };
     return { name, state: 'absent', reason: ABSENT[name] ?? null };
   };
   return {
-    list: (providers) => [...Object.keys(BUILT).map(stateOf), ...providers.map((one) => (off.has(one.name) ? { ...one, state: 'off' as const, reason: 'switched off by configuration' } : one)), ...Object.keys(ABSENT).map(stateOf)],
+    list: (providers) => [
+      ...Object.keys(BUILT).map(stateOf),
+      ...providers.map((one) => (off.has(one.name) ? { ...one, state: 'off' as const, reason: 'switched off by configuration' } : one)),
+      ...Object.keys(ABSENT).map(stateOf),
+    ],
     require: (name) => {
       const { state, reason } = stateOf(name);
-      if (state !== 'on') throw new AppError('capability_not_enabled', `capability ${name} is ${state}${reason === null ? '' : ` (${reason})`}: see proctor doctor`, { details: { capability: name, state } });
+      if (state !== 'on')
+        throw new AppError(
+          'capability_not_enabled',
+          `capability ${name} is ${state}${reason === null ? '' : ` (${reason})`}: see proctor doctor`,
+          { details: { capability: name, state } },
+        );
     },
   };
 }

@@ -2,7 +2,11 @@ import type { EventRow } from '../domain/events.ts';
 import type { OperationParts } from './parts.ts';
 
 /** History, then live. Ends by itself when the Session is closed; throws when its log can no longer be written, since nobody would ever close it. */
-export async function* followLive(parts: OperationParts, sessionId: string, options: { after: number; signal: AbortSignal }): AsyncGenerator<EventRow, void, undefined> {
+export async function* followLive(
+  parts: OperationParts,
+  sessionId: string,
+  options: { after: number; signal: AbortSignal },
+): AsyncGenerator<EventRow, void, undefined> {
   const stop = new AbortController();
   const broken = parts.sessions.find(sessionId)?.logBroken;
   let cause: { error: unknown } | null = null;

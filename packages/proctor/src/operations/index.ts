@@ -1,5 +1,5 @@
 import type { Client } from '../api/client.ts';
-import { type OperationInput, type OperationName, type OperationOutput, OPERATIONS, type ParsedInput } from '../api/operations.ts';
+import { OPERATIONS, type OperationInput, type OperationName, type OperationOutput, type ParsedInput } from '../api/operations.ts';
 import { AppError } from '../domain/errors.ts';
 import { agentOperations } from './agents.ts';
 import { environmentOperations } from './environments.ts';
@@ -13,7 +13,13 @@ export type Answers = { [N in OperationName]: (input: ParsedInput<N>) => Promise
 
 /** The operations answered in this process. One that is declared and not answered here does not compile. */
 export function createOperations(parts: OperationParts): Client {
-  const answers = { ...agentOperations(parts), ...environmentOperations(parts), ...sessionOperations(parts), ...experimentOperations(parts), ...storeOperations(parts) } satisfies Answers;
+  const answers = {
+    ...agentOperations(parts),
+    ...environmentOperations(parts),
+    ...sessionOperations(parts),
+    ...experimentOperations(parts),
+    ...storeOperations(parts),
+  } satisfies Answers;
   return {
     async call<N extends OperationName>(name: N, input: OperationInput<N>): Promise<OperationOutput<N>> {
       const parsed = OPERATIONS[name].input.safeParse(input);

@@ -10,5 +10,8 @@ export type OperationParts = {
   sessions: Sessions;
   capabilities: Capabilities;
   /** What a person wrote for an agent: an id to look up, or a spec to find or create. */
-  resolveAgent(from: string, environmentNames: readonly string[]): Promise<{ kind: 'id'; id: string } | { kind: 'spec'; name: string; spec: AgentSpec }>;
+  resolveAgent(
+    from: string,
+    environmentNames: readonly string[],
+  ): Promise<{ kind: 'id'; id: string } | { kind: 'spec'; name: string; spec: AgentSpec }>;
 };

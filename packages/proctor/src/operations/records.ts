@@ -5,14 +5,29 @@ import type { Store, StoredRecord } from '../store.ts';
 /** One stored version as its noun's type. Errors: corrupt when its body is not of that type. */
 export function versionOf<S extends z.ZodType>(record: StoredRecord, spec: S) {
   const parsed = spec.safeParse(record.body);
-  if (!parsed.success) throw new AppError('corrupt', `the stored ${record.noun} ${record.id} version ${record.version} does not read as one: ${parsed.error.issues[0]?.message ?? ''}`);
-  return { id: record.id, version: record.version, name: record.name, digest: record.digest, spec: parsed.data, created_at: record.createdAt };
+  if (!parsed.success)
+    throw new AppError(
+      'corrupt',
+      `the stored ${record.noun} ${record.id} version ${record.version} does not read as one: ${parsed.error.issues[0]?.message ?? ''}`,
+    );
+  return {
+    id: record.id,
+    version: record.version,
+    name: record.name,
+    digest: record.digest,
+    spec: parsed.data,
+    created_at: record.createdAt,
+  };
 }
 
 /** Errors: not_found. */
 export async function findRecord(store: Store, noun: string, reference: string | { id: string; version?: number }): Promise<StoredRecord> {
   const { id, version } = typeof reference === 'string' ? { id: reference, version: undefined } : reference;
   const record = await store.record(noun, id, version);
-  if (record === null) throw new AppError('not_found', `no ${noun} ${id}${version === undefined ? '' : ` version ${version}`}: list them with proctor ${noun}s list`);
+  if (record === null)
+    throw new AppError(
+      'not_found',
+      `no ${noun} ${id}${version === undefined ? '' : ` version ${version}`}: list them with proctor ${noun}s list`,
+    );
   return record;
 }

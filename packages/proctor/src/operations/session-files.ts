@@ -7,7 +7,14 @@ type Output = { sha256: string; bytes: number } | null;
 /** Everything that was kept of a Session, in the order of its events. */
 export async function sessionFiles(store: Store, sessionId: string): Promise<SessionFile[]> {
   const files: SessionFile[] = [];
-  const types = ['environment.provisioned', 'environment.failed', 'run.completed', 'run.failed', 'verifier.completed', 'deliverable.captured'] as const;
+  const types = [
+    'environment.provisioned',
+    'environment.failed',
+    'run.completed',
+    'run.failed',
+    'verifier.completed',
+    'deliverable.captured',
+  ] as const;
   let runs = 0;
   for await (const rows of store.events(sessionId, { types })) {
     for (const row of rows) {
@@ -37,13 +44,33 @@ function filesOf(row: EventRow, data: never, run: number): SessionFile[] {
       const base = `verifier-${verifier.iteration ?? 1}${verifier.pass === 'second' ? '-second' : ''}`;
       return [
         ...output(`${base}/output.txt`, 'verifier', verifier.output),
-        ...verifier.files.map((file): SessionFile => ({ path: `${base}/${file.path}`, kind: 'verifier', state: file.sha256 === null ? 'not_retained' : 'kept', bytes: file.bytes, sha256: file.sha256, seq: row.seq, reason: file.sha256 === null ? 'too large to keep' : null })),
+        ...verifier.files.map(
+          (file): SessionFile => ({
+            path: `${base}/${file.path}`,
+            kind: 'verifier',
+            state: file.sha256 === null ? 'not_retained' : 'kept',
+            bytes: file.bytes,
+            sha256: file.sha256,
+            seq: row.seq,
+            reason: file.sha256 === null ? 'too large to keep' : null,
+          }),
+        ),
       ];
     }
     case 'deliverable.captured': {
       const one = data as EventData<'deliverable.captured'>;
       const isDiff = one.kind === 'diff';
-      return [{ path: isDiff ? 'workdir.diff' : one.path, kind: isDiff ? 'diff' : one.kind === 'report' ? 'report' : 'deliverable', state: one.state, bytes: one.bytes, sha256: one.sha256, seq: row.seq, reason: one.reason ?? null }];
+      return [
+        {
+          path: isDiff ? 'workdir.diff' : one.path,
+          kind: isDiff ? 'diff' : one.kind === 'report' ? 'report' : 'deliverable',
+          state: one.state,
+          bytes: one.bytes,
+          sha256: one.sha256,
+          seq: row.seq,
+          reason: one.reason ?? null,
+        },
+      ];
     }
     default:
       return [];

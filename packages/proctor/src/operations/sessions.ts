@@ -3,7 +3,7 @@ import { AgentSpecSchema } from '../domain/agent-version.ts';
 import { EnvironmentSpecSchema } from '../domain/environment.ts';
 import { AppError } from '../domain/errors.ts';
 import { ChainCheck, type ChainFault, type EventRow, type EventType } from '../domain/events.ts';
-import { emptyProjection, project, type Projection } from '../domain/session.ts';
+import { emptyProjection, type Projection, project } from '../domain/session.ts';
 import type { SessionSummary } from '../domain/summary.ts';
 import type { Task } from '../domain/task.ts';
 import type { Frozen } from '../engine/frozen.ts';
@@ -98,7 +98,11 @@ export function sessionOperations(parts: OperationParts) {
       for await (const rows of store.events(input.session_id, { after: input.after, limit: input.limit, types })) found.push(...rows);
       return found;
     },
-    'sessions.verify': async ({ session_id }: { session_id: string }): Promise<{ events: number; absent: number; faults: ChainFault[] }> => {
+    'sessions.verify': async ({
+      session_id,
+    }: {
+      session_id: string;
+    }): Promise<{ events: number; absent: number; faults: ChainFault[] }> => {
       await known(session_id);
       const check = new ChainCheck(engine.hash);
       for await (const rows of store.events(session_id)) for (const row of rows) check.next(row);

@@ -7,7 +7,8 @@ import { afterEach, beforeEach, describe, expect, test } from 'vitest';
 import { type Sandbox, script, unusable, World } from './world.ts';
 
 const PROGRAM = path.join(import.meta.dirname, '..', '..', 'bin', 'proctor.js');
-const CHECK = '#!/bin/sh\nif [ "$(cat /app/answer 2>/dev/null)" = 42 ]; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi\n';
+const CHECK =
+  '#!/bin/sh\nif [ "$(cat /app/answer 2>/dev/null)" = 42 ]; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi\n';
 const TOML = '[verifier]\ncommand = ["/tests/test.sh"]\n';
 
 type Ended = { code: number | null; stdout: string; stderr: string };
@@ -23,7 +24,10 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
     afterEach(() => world.close());
 
     const start = (args: string[], home = world.home, more: NodeJS.ProcessEnv = {}) => {
-      const child = spawn(process.execPath, [PROGRAM, ...args], { env: { ...process.env, PROCTOR_HOME: home, NO_COLOR: '1', ...more }, stdio: ['ignore', 'pipe', 'pipe'] });
+      const child = spawn(process.execPath, [PROGRAM, ...args], {
+        env: { ...process.env, PROCTOR_HOME: home, NO_COLOR: '1', ...more },
+        stdio: ['ignore', 'pipe', 'pipe'],
+      });
       const end: Ended = { code: null, stdout: '', stderr: '' };
       child.stdout.on('data', (chunk) => (end.stdout += chunk));
       child.stderr.on('data', (chunk) => (end.stderr += chunk));
@@ -36,12 +40,22 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       };
       return { child, ended, saying };
     };
-    const experiment = (tasks: string, agent: string, ...more: string[]) => ['eval', 'experiment', tasks, '--agent', `mine=${agent}`, '--sandbox', sandbox, ...more];
+    const experiment = (tasks: string, agent: string, ...more: string[]) => [
+      'eval',
+      'experiment',
+      tasks,
+      '--agent',
+      `mine=${agent}`,
+      '--sandbox',
+      sandbox,
+      ...more,
+    ];
     const task = (name = 'answer') => world.task(name, sandbox, { toml: TOML, test: CHECK });
     /** Solves at once; where a file `slow` of the task's name says so, sleeps first. */
     const solver = script('echo 42 > /app/answer');
     const sleeper = script('echo 42 > /app/answer; sleep 61');
-    const leftovers = async () => (await (await world.open()).client.call('sandboxes.list', {})).filter((one) => one.state !== 'foreign' && one.kind !== 'image');
+    const leftovers = async () =>
+      (await (await world.open()).client.call('sandboxes.list', {})).filter((one) => one.state !== 'foreign' && one.kind !== 'image');
 
     test('a process killed outright leaves no sandbox, and the same command finishes the work', async () => {
       const folder = task();
@@ -62,14 +76,17 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       ]);
       const sessions = await (await world.open()).client.call('sessions.list', {});
       expect(sessions.map((one) => one.status)).toEqual(['closed', 'closed']);
-      for (const one of sessions) expect((await (await world.open()).client.call('sessions.verify', { session_id: one.id })).faults).toEqual([]);
+      for (const one of sessions)
+        expect((await (await world.open()).client.call('sessions.verify', { session_id: one.id })).faults).toEqual([]);
     });
 
     test('Ctrl-C once ends cleanly with 130, keeps what is finished, and the same command runs only the rest', async () => {
       world.task('a-quick', sandbox, { toml: TOML, test: CHECK });
       world.task('b-slow', sandbox, { toml: TOML, test: CHECK, instruction: 'slow\n' });
       const tasks = path.join(world.directory, 'tasks');
-      const agent = script('echo 42 > /app/answer; grep -q slow "$PROCTOR_INSTRUCTION_FILE" && [ ! -e /logs/agent/go ] && sleep 62; exit 0');
+      const agent = script(
+        'echo 42 > /app/answer; grep -q slow "$PROCTOR_INSTRUCTION_FILE" && [ ! -e /logs/agent/go ] && sleep 62; exit 0',
+      );
       const first = start(experiment(tasks, agent, '--concurrency', '1'));
       await first.saying('a-quick × mine #1  passed');
       await first.saying('started  b-slow');
@@ -102,7 +119,10 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       const slow = script('echo 42 > /app/answer; sleep 4');
       const first = start(experiment(folder, slow, '--experiment', 'one'));
       await first.saying('started');
-      const [same, other] = await Promise.all([start(experiment(folder, slow, '--experiment', 'one')).ended, start(experiment(folder, solver, '--experiment', 'two')).ended]);
+      const [same, other] = await Promise.all([
+        start(experiment(folder, slow, '--experiment', 'one')).ended,
+        start(experiment(folder, solver, '--experiment', 'two')).ended,
+      ]);
       expect(same.code).toBe(2);
       expect(same.stderr).toContain('experiment one is being run by another process');
       expect(other.code).toBe(0);
@@ -119,7 +139,10 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
     });
 
     test('escape codes of an agent and a verifier never reach the terminal', async () => {
-      const folder = world.task('loud', sandbox, { toml: TOML, test: '#!/bin/sh\nprintf "\\033[2J\\033]0;owned\\007"\nprintf "\\033[31mno" > /logs/verifier/reward.txt\n' });
+      const folder = world.task('loud', sandbox, {
+        toml: TOML,
+        test: '#!/bin/sh\nprintf "\\033[2J\\033]0;owned\\007"\nprintf "\\033[31mno" > /logs/verifier/reward.txt\n',
+      });
       const end = await start(experiment(folder, script('printf "\\033[2J\\033[H"; exit 3'))).ended;
       expect(end.code).toBe(3);
       expect(`${end.stdout}${end.stderr}`).not.toContain('\u001b');
@@ -127,7 +150,8 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
     });
 
     test('below the disk watermark no Session gets a sandbox, and the message says what to do', async () => {
-      const end = await start(experiment(task(), solver, '--max-attempts', '1'), world.home, { PROCTOR_DISK_WATERMARK_MB: '999999999' }).ended;
+      const end = await start(experiment(task(), solver, '--max-attempts', '1'), world.home, { PROCTOR_DISK_WATERMARK_MB: '999999999' })
+        .ended;
       expect(end.code).toBe(3);
       expect(`${end.stdout}${end.stderr}`).toMatch(/MiB are free .* proctor gc/s);
     });
@@ -147,7 +171,9 @@ describe('a store on a disk of its own', () => {
       mkdirSync(home, { recursive: true });
       const run = (more: string[]) =>
         new Promise<Ended>((resolve) => {
-          const child = spawn(process.execPath, [PROGRAM, 'eval', 'experiment', folder, '--agent', 'oracle', ...more], { env: { ...process.env, PROCTOR_HOME: home, PROCTOR_DISK_WATERMARK_MB: '0', NO_COLOR: '1' } });
+          const child = spawn(process.execPath, [PROGRAM, 'eval', 'experiment', folder, '--agent', 'oracle', ...more], {
+            env: { ...process.env, PROCTOR_HOME: home, PROCTOR_DISK_WATERMARK_MB: '0', NO_COLOR: '1' },
+          });
           const end: Ended = { code: null, stdout: '', stderr: '' };
           child.stdout.on('data', (chunk) => (end.stdout += chunk));
           child.stderr.on('data', (chunk) => (end.stderr += chunk));

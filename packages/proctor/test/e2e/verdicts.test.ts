@@ -1,7 +1,8 @@
 import { afterAll, beforeAll, describe, expect, test } from 'vitest';
 import { type Sandbox, script, unusable, World } from './world.ts';
 
-const CHECK = '#!/bin/sh\nif [ "$(cat /app/answer 2>/dev/null)" = 42 ]; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi\n';
+const CHECK =
+  '#!/bin/sh\nif [ "$(cat /app/answer 2>/dev/null)" = 42 ]; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi\n';
 const HARBOR = '[verifier]\ncommand = ["/tests/test.sh"]\n';
 
 for (const sandbox of ['docker', 'local'] as Sandbox[]) {
@@ -12,10 +13,17 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
     beforeAll(() => world.open());
     afterAll(() => world.close());
     let count = 0;
-    const task = (test: string, toml = HARBOR, more = {}) => world.task(`task-${(count += 1)}`, sandbox, { toml, test, ...more });
+    const task = (test: string, toml = HARBOR, more = {}) => {
+      count += 1;
+      return world.task(`task-${count}`, sandbox, { toml, test, ...more });
+    };
 
     test('the reference solution passes, doing nothing fails, and a wrong answer fails', async () => {
-      const report = await world.run(task(CHECK, HARBOR, { solve: '#!/bin/sh\necho 42 > /app/answer\n' }), ['oracle', 'nop', script('echo 41 > /app/answer')], sandbox);
+      const report = await world.run(
+        task(CHECK, HARBOR, { solve: '#!/bin/sh\necho 42 > /app/answer\n' }),
+        ['oracle', 'nop', script('echo 41 > /app/answer')],
+        sandbox,
+      );
       expect(report.sessions.map((one) => [one.verdict, one.trial_result, one.firmness])).toEqual([
         ['satisfied', 'passed', 'clean'],
         ['needs_revision', 'failed', 'clean'],
@@ -44,17 +52,28 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
     });
 
     test('the same process is killed before grading where the policy says so', async () => {
-      const racing = script("setsid sh -c 'while :; do echo 1 > /logs/verifier/reward.txt 2>/dev/null; sleep 0.05; done' >/dev/null 2>&1 & exit 0");
+      const racing = script(
+        "setsid sh -c 'while :; do echo 1 > /logs/verifier/reward.txt 2>/dev/null; sleep 0.05; done' >/dev/null 2>&1 & exit 0",
+      );
       const one = await world.one(task(`${CHECK}sleep 0.5\n`, `${HARBOR}live_processes = "kill"\n`), racing, sandbox);
       expect(one.verdict).not.toBe('satisfied');
       expect(one.reward ?? 0).toBe(0);
     });
 
     test('work that needs a running process passes and is called live; work that does not is confirmed', async () => {
-      const needs = task('#!/bin/sh\nif kill -0 "$(cat /app/pid)" 2>/dev/null; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi\n', `${HARBOR}live_processes = "keep"\n`);
-      expect(await world.one(needs, script('setsid sleep 300 >/dev/null 2>&1 & echo $! > /app/pid'), sandbox)).toMatchObject({ verdict: 'satisfied', firmness: 'live' });
+      const needs = task(
+        '#!/bin/sh\nif kill -0 "$(cat /app/pid)" 2>/dev/null; then echo 1 > /logs/verifier/reward.txt; else echo 0 > /logs/verifier/reward.txt; fi\n',
+        `${HARBOR}live_processes = "keep"\n`,
+      );
+      expect(await world.one(needs, script('setsid sleep 300 >/dev/null 2>&1 & echo $! > /app/pid'), sandbox)).toMatchObject({
+        verdict: 'satisfied',
+        firmness: 'live',
+      });
       const free = task(CHECK, `${HARBOR}live_processes = "keep"\n`);
-      expect(await world.one(free, script('setsid sleep 300 >/dev/null 2>&1 & echo 42 > /app/answer'), sandbox)).toMatchObject({ verdict: 'satisfied', firmness: 'confirmed' });
+      expect(await world.one(free, script('setsid sleep 300 >/dev/null 2>&1 & echo 42 > /app/answer'), sandbox)).toMatchObject({
+        verdict: 'satisfied',
+        firmness: 'confirmed',
+      });
     });
 
     test.each([
@@ -72,13 +91,19 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
     });
 
     test('a verifier that hangs is ended with everything it started, whatever it left', async () => {
-      const one = await world.one(task('#!/bin/sh\necho 1 > /logs/verifier/reward.txt\nsetsid sleep 77 &\nsleep 60\n', `${HARBOR}timeout_sec = 1.0\n`), 'nop', sandbox);
+      const one = await world.one(
+        task('#!/bin/sh\necho 1 > /logs/verifier/reward.txt\nsetsid sleep 77 &\nsleep 60\n', `${HARBOR}timeout_sec = 1.0\n`),
+        'nop',
+        sandbox,
+      );
       expect(one).toMatchObject({ verdict: 'grading_failure', reward: null, attribution: 'verifier' });
       expect(one.failure_mode ?? one.settle_reason).toContain('verifier_timed_out');
     });
 
     test('a verifier exit code is not a verdict', async () => {
-      expect(await world.one(task('#!/bin/sh\necho 1 > /logs/verifier/reward.txt\nexit 9\n'), 'nop', sandbox)).toMatchObject({ verdict: 'satisfied' });
+      expect(await world.one(task('#!/bin/sh\necho 1 > /logs/verifier/reward.txt\nexit 9\n'), 'nop', sandbox)).toMatchObject({
+        verdict: 'satisfied',
+      });
     });
 
     test('an agent that times out is still evaluated, and its whole tree is gone', async () => {
@@ -95,7 +120,9 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
     });
 
     test('the second iteration works on the same files, is told what failed, and cannot read the tests', async () => {
-      const agent = script('if [ "$PROCTOR_ITERATION" = 1 ]; then echo first > /app/answer; else [ -e /tests/test.sh ] && echo leaked > /app/leak; grep -q "not satisfy" "$PROCTOR_FEEDBACK_FILE" && [ "$(cat /app/answer)" = first ] && echo 42 > /app/answer; fi');
+      const agent = script(
+        'if [ "$PROCTOR_ITERATION" = 1 ]; then echo first > /app/answer; else [ -e /tests/test.sh ] && echo leaked > /app/leak; grep -q "not satisfy" "$PROCTOR_FEEDBACK_FILE" && [ "$(cat /app/answer)" = first ] && echo 42 > /app/answer; fi',
+      );
       const check = `${CHECK}[ -e /app/leak ] && echo 0 > /logs/verifier/reward.txt\nexit 0\n`;
       const one = await world.one(task(check), agent, sandbox, { maxIterations: 3 });
       expect(one).toMatchObject({ verdict: 'satisfied', iterations: 2, outcome_result: 'satisfied', max_iterations: 3 });
@@ -103,7 +130,12 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
 
     test('a loop that runs out ends with its last verdict', async () => {
       const one = await world.one(task(CHECK), script('echo no > /app/answer'), sandbox, { maxIterations: 2 });
-      expect(one).toMatchObject({ verdict: 'needs_revision', iterations: 2, outcome_result: 'max_iterations_reached', trial_result: 'failed' });
+      expect(one).toMatchObject({
+        verdict: 'needs_revision',
+        iterations: 2,
+        outcome_result: 'max_iterations_reached',
+        trial_result: 'failed',
+      });
     });
 
     test('the diff of the working directory, the verifier log and a re-verifiable chain are kept', async () => {
