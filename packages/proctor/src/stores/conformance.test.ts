@@ -191,8 +191,8 @@ describe.each(Object.entries(STORES))('%s', (_name, openStore) => {
   test('following gives history and then what comes, from this store and another, until the Session is closed', async () => {
     const writer = await store.createSession(session('sesn_a'), [message('1'), message('2'), message('3')]);
     const other = await open();
-    const here = collect(store.follow('sesn_a', { after: 1, signal: AbortSignal.timeout(20_000) }));
-    const there = collect(other.follow('sesn_a', { after: 0, signal: AbortSignal.timeout(20_000) }));
+    const here = collect(store.follow('sesn_a', { after: 1, signal: AbortSignal.timeout(50_000) }));
+    const there = collect(other.follow('sesn_a', { after: 0, signal: AbortSignal.timeout(50_000) }));
     for (let index = 4; index < 60; index += 1) {
       await writer.append([message(`${index}`)]);
       if (index % 20 === 0) await new Promise((resolve) => setTimeout(resolve, 120));
@@ -206,13 +206,14 @@ describe.each(Object.entries(STORES))('%s', (_name, openStore) => {
   test('following ends when its signal fires or the Session is deleted', async () => {
     await store.createSession(session('sesn_a'), [message('1')]);
     const controller = new AbortController();
-    const aborted = collect(store.follow('sesn_a', { after: 0, signal: controller.signal }));
-    const deleted = collect(store.follow('sesn_a', { after: 0, signal: AbortSignal.timeout(20_000) }));
-    await new Promise((resolve) => setTimeout(resolve, 50));
+    const aborted = store.follow('sesn_a', { after: 0, signal: controller.signal })[Symbol.asyncIterator]();
+    const deleted = store.follow('sesn_a', { after: 0, signal: AbortSignal.timeout(50_000) })[Symbol.asyncIterator]();
+    for (const following of [aborted, deleted]) expect((await following.next()).value).toMatchObject({ seq: 1 });
+    const ends = [aborted.next(), deleted.next()];
     controller.abort();
-    expect(await aborted).toHaveLength(1);
+    expect(await ends[0]).toEqual({ value: undefined, done: true });
     await store.deleteSessions({});
-    expect(await deleted).toHaveLength(1);
+    expect(await ends[1]).toEqual({ value: undefined, done: true });
     expect(await collect(store.follow('sesn_a', { after: 0, signal: AbortSignal.abort() }))).toEqual([]);
   });
 

@@ -8,6 +8,8 @@ import { asAppError } from './faults.ts';
 import type { WorkerClient } from './worker-client.ts';
 
 const READ_BYTES = 262_144;
+/** Hashed in one go: a large piece must not stop the event loop. */
+const WRITE_BYTES = 1_048_576;
 
 /** Content by digest: small ones in the database, in its commits; large ones as files, written here so that the worker never waits for them. */
 export class Blobs {
@@ -89,8 +91,11 @@ class TemporaryBlob {
   }
 
   async write(piece: Uint8Array): Promise<void> {
-    this.#hash.update(piece);
-    for (let written = 0; written < piece.length; ) written += (await this.#handle.write(piece, written)).bytesWritten;
+    for (let from = 0; from < piece.length; from += WRITE_BYTES) {
+      const part = piece.subarray(from, from + WRITE_BYTES);
+      this.#hash.update(part);
+      for (let written = 0; written < part.length; ) written += (await this.#handle.write(part, written)).bytesWritten;
+    }
   }
 
   async finish(): Promise<string> {

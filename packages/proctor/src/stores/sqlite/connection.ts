@@ -57,7 +57,7 @@ async function openForWriting(home: string, file: string, newId: string): Promis
     database.close();
     throw error;
   }
-  if (isNew) syncFolder(path.dirname(home));
+  if (isNew) for (const folder of [home, path.dirname(home)]) syncFolder(folder);
   return { database, file, readOnly: false };
 }
 

@@ -41,14 +41,12 @@ export function checkDraft(draft: EventDraft): CheckedDraft {
   }
 }
 
+export type SealedBatch = { rows: EventRow[]; sealed: SealedEvents };
+
 /** Chains the drafts to the event before them. */
-export function sealDrafts(
-  drafts: readonly CheckedDraft[],
-  last: { seq: number; hash: string },
-  newId: () => string,
-): { rows: EventRow[]; sealed: SealedEvents } {
+export function sealDrafts(drafts: readonly CheckedDraft[], last: { seq: number; hash: string }, newId: () => string): SealedBatch {
   const rows: EventRow[] = [];
-  const sealed: SealedEvents = { firstSeq: last.seq + 1, values: [], status: null, blobs: [], isEnding: isEnding(drafts) };
+  const sealed: SealedEvents = { firstSeq: last.seq + 1, prev: last.hash, values: [], status: null, blobs: [], isEnding: isEnding(drafts) };
   let prev = last.hash;
   for (const draft of drafts) {
     const row = sealText(draft, { seq: last.seq + 1 + rows.length, id: newId(), prev }, sha256);
@@ -56,12 +54,40 @@ export function sealDrafts(
     rows.push(row);
     sealed.values.push(row.id, row.type, row.at, row.run_id, row.author, row.data_sha256, row.hash, row.data);
     sealed.status = draft.status ?? sealed.status;
-    for (const digest of namedBlobs(draft.data)) sealed.blobs.push(digest);
+    if (!CLAIMS.has(draft.type)) for (const digest of namedBlobs(draft.data)) sealed.blobs.push(digest);
   }
   return { rows, sealed };
 }
 
+/** Batches that follow each other, as one. */
+export function joinSealed(batches: readonly SealedEvents[]): SealedEvents {
+  const [first] = batches;
+  if (first === undefined) throw new AppError('internal', 'expected a batch of events, found none');
+  if (batches.length === 1) return first;
+  return {
+    firstSeq: first.firstSeq,
+    prev: first.prev,
+    values: batches.flatMap((batch) => batch.values),
+    status: batches.reduce<SealedEvents['status']>((status, batch) => batch.status ?? status, null),
+    blobs: batches.flatMap((batch) => batch.blobs),
+    isEnding: batches.every((batch) => batch.isEnding),
+  };
+}
+
 const TIME = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{3}Z$/;
+/** What others say, not we: a digest in it keeps no blob. */
+const CLAIMS: ReadonlySet<EventType> = new Set<EventType>([
+  'agent.message',
+  'agent.thinking',
+  'agent.plan',
+  'agent.tool_use',
+  'agent.tool_result',
+  'agent.reported_usage',
+  'agent.output',
+  'user.message',
+  'usage.recorded',
+]);
+
 const BLOBS = /"(?:sha256|blob)":"([0-9a-f]{64})"/g;
 
 /** In canonical text no string value can look like this: its quotes would be escaped. */

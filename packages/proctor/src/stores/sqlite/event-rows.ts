@@ -19,10 +19,10 @@ export function placeOf(session: number, seq: number): number {
 }
 
 /** Writes the rows of one batch. */
-export function insertEvents(database: DatabaseSync): (session: number, prev: string, sealed: SealedEvents) => void {
+export function insertEvents(database: DatabaseSync): (session: number, sealed: SealedEvents) => void {
   const one = database.prepare(INSERT + ROW);
   const several = database.prepare(INSERT + Array(ROWS_AT_ONCE).fill(ROW).join(', '));
-  return (session, firstPrev, { firstSeq, values }) => {
+  return (session, { firstSeq, prev: firstPrev, values }) => {
     const end = values.length;
     if (firstSeq + end / COLUMNS >= PLACES) {
       throw new AppError('conflict', `expected fewer than ${PLACES} events in one Session: close it and go on in a new one`);

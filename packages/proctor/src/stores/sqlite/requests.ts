@@ -31,11 +31,13 @@ export type Requests = Reads & Writes;
 export type EventsPage = { after: number; types: readonly EventType[] | null; limit: number };
 export type CollectOptions = { now: number; olderThanMs: number; maxBytes: number | null; dryRun: boolean };
 export type WriterPlace = { session: number; token: number; lastSeq: number; lastHash: string };
-export type AppendRequest = { session: number; token: number; prev: string; sealed: SealedEvents };
+export type AppendRequest = { session: number; token: number; sealed: SealedEvents };
 
 /** Rows of one append, flat because that crosses threads at half the cost of objects. `prev` of each is the hash before it. */
 export type SealedEvents = {
   firstSeq: number;
+  /** Hash of the event before the first. */
+  prev: string;
   /** COLUMNS values for each event: id, type, at, run_id, author, data_sha256, hash, data. */
   values: (string | null)[];
   /** Set when an event of the batch changes it. */

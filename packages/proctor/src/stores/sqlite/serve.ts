@@ -2,7 +2,7 @@ import type { MessagePort } from 'node:worker_threads';
 import { AppError } from '../../domain/errors.ts';
 import { text } from './columns.ts';
 import { CommitQueue } from './commit-queue.ts';
-import { type Connection, connect } from './connection.ts';
+import { type Connection, connect, retryWhileBusy } from './connection.ts';
 import { asAppError } from './faults.ts';
 import { requestTable } from './request-table.ts';
 import type { Answer, Failure, FromWorker, Opening, Requests, ToWorker } from './requests.ts';
@@ -34,7 +34,6 @@ export async function serve(port: MessagePort, opening: Opening): Promise<void> 
     if (!hasReserve) setImmediate(() => reserve.keep());
     hasReserve = true;
   });
-  const answerNow = (answer: Answer): void => send({ answers: [answer] });
 
   const receive = (message: ToWorker): void => {
     if ('close' in message) {
@@ -58,12 +57,11 @@ export async function serve(port: MessagePort, opening: Opening): Promise<void> 
       });
       return;
     }
-    try {
-      const answer = isName(reads, name) ? reads[name] : name === 'summaries' ? summaries : watch;
-      answerNow({ call, value: Reflect.apply(answer ?? watch, reads, args) });
-    } catch (error) {
-      answerNow({ call, failure: failure(error, file) });
-    }
+    const read = isName(reads, name) ? reads[name] : name === 'summaries' ? summaries : watch;
+    retryWhileBusy(() => Reflect.apply(read ?? watch, reads, args)).then(
+      (value) => send({ answers: [{ call, value }] }),
+      (error) => send({ answers: [{ call, failure: failure(error, file) }] }),
+    );
   };
 
   const close = (): void => {
@@ -85,12 +83,15 @@ function isName<T extends object>(table: T, name: PropertyKey): name is keyof T 
   return Object.hasOwn(table, name);
 }
 
+/** What a full disk still takes: the end of something, and whatever makes room. */
 function isEnding(name: keyof Requests, args: unknown[]): boolean {
-  if (name === 'release' || name === 'claim') return true;
+  if (name !== 'append' && !ADDS.has(name)) return true;
   const [request] = args;
   if (name !== 'append' || typeof request !== 'object' || request === null || !('sealed' in request)) return false;
   return typeof request.sealed === 'object' && request.sealed !== null && 'isEnding' in request.sealed && request.sealed.isEnding === true;
 }
+
+const ADDS: ReadonlySet<keyof Requests> = new Set<keyof Requests>(['create', 'putRecord', 'putBlob']);
 
 function failure(error: unknown, file: string): Failure {
   const { code, message, details } = error instanceof AppError ? error : asAppError(error, file);

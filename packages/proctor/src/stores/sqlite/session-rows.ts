@@ -21,8 +21,8 @@ export function sessionWrites(database: DatabaseSync): SessionWrites {
   const disown = database.prepare('UPDATE sessions SET owner = NULL, token = token + 1 WHERE number = ? AND token = ?');
   const insert = insertEvents(database);
 
-  const write = (session: number, prev: string, sealed: SealedEvents): void => {
-    insert(session, prev, sealed);
+  const write = (session: number, sealed: SealedEvents): void => {
+    insert(session, sealed);
     for (const sha256 of sealed.blobs) addBlob.run(session, sha256);
   };
   const last = (session: number): { lastSeq: number; lastHash: string } => {
@@ -40,20 +40,20 @@ export function sessionWrites(database: DatabaseSync): SessionWrites {
       const { id, owner, experiment, trial, lane, taskName, createdAt } = session;
       const status = sealed.status ?? 'pending';
       const number = Number(insertSession.run(id, owner, experiment, trial, lane, taskName, createdAt, status).lastInsertRowid);
-      write(number, '', sealed);
+      write(number, sealed);
       return { session: number, token: 1 };
     },
-    append({ session, token, prev, sealed }: AppendRequest) {
+    append({ session, token, sealed }: AppendRequest) {
       const row = byNumber.get(session);
       if (row === undefined) throw new AppError('stale_writer', 'expected to append to a Session, found that it was deleted');
       const { lastSeq, lastHash } = last(session);
-      if (integer(row.token) !== token || lastSeq + 1 !== sealed.firstSeq || lastHash !== prev) {
+      if (integer(row.token) !== token || lastSeq + 1 !== sealed.firstSeq || lastHash !== sealed.prev) {
         throw new AppError(
           'stale_writer',
           `expected to be the one writer of Session ${text(row.id)}, found that it was released or taken over: read it again`,
         );
       }
-      write(session, prev, sealed);
+      write(session, sealed);
       if (sealed.status !== null) setStatus.run(sealed.status, session);
       return null;
     },

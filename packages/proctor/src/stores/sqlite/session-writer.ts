@@ -1,22 +1,27 @@
 import { AppError } from '../../domain/errors.ts';
 import type { EventDraft, EventRow } from '../../domain/events.ts';
 import type { SessionWriter } from '../../store.ts';
-import { type CheckedDraft, checkDraft, sealDrafts } from './drafts.ts';
+import { type CheckedDraft, checkDraft, joinSealed, type SealedBatch, sealDrafts } from './drafts.ts';
 import type { WriterPlace } from './requests.ts';
 import type { WorkerClient } from './worker-client.ts';
 
-type Waiting = { drafts: CheckedDraft[]; resolve: (rows: EventRow[]) => void; reject: (error: unknown) => void };
+type Waiting = { drafts: CheckedDraft[]; batch: SealedBatch; resolve: (rows: EventRow[]) => void; reject: (error: unknown) => void };
 
 /** Events that go to the worker in one message; more wait for its answer. */
 const MESSAGE_EVENTS = 1000;
 
-/** The one writer of a Session. Appends that come while one is on its way go together with the next, in order. */
+/**
+ * The one writer of a Session. Appends that come while one is on its way go together with the next, in order. They are sealed when they come, as if
+ * what is on its way will be written; where it was not, they are sealed again.
+ */
 export class SqliteSessionWriter implements SessionWriter {
   readonly sessionId: string;
   readonly #client: WorkerClient;
   readonly #newId: () => string;
   readonly #appended: () => void;
   readonly #place: WriterPlace;
+  /** The last event that was sealed; `#place` has the last that was written. */
+  #sealed: { seq: number; hash: string };
   #waiting: Waiting[] = [];
   #sending: Promise<void> | null = null;
   #ended: AppError | null = null;
@@ -24,6 +29,7 @@ export class SqliteSessionWriter implements SessionWriter {
   constructor(sessionId: string, place: WriterPlace, parts: { client: WorkerClient; newId: () => string; appended: () => void }) {
     this.sessionId = sessionId;
     this.#place = { ...place };
+    this.#sealed = { seq: place.lastSeq, hash: place.lastHash };
     this.#client = parts.client;
     this.#newId = parts.newId;
     this.#appended = parts.appended;
@@ -37,8 +43,9 @@ export class SqliteSessionWriter implements SessionWriter {
     if (this.#ended !== null) throw this.#ended;
     if (drafts.length === 0) return [];
     const checked = drafts.map(checkDraft);
+    const batch = this.#seal(checked);
     return new Promise((resolve, reject) => {
-      this.#waiting.push({ drafts: checked, resolve, reject });
+      this.#waiting.push({ drafts: checked, batch, resolve, reject });
       this.#sending ??= this.#sendAll();
     });
   }
@@ -67,27 +74,29 @@ export class SqliteSessionWriter implements SessionWriter {
     return this.#waiting.splice(0, beyond < 0 ? this.#waiting.length : beyond);
   }
 
+  #seal(drafts: readonly CheckedDraft[]): SealedBatch {
+    const batch = sealDrafts(drafts, this.#sealed, this.#newId);
+    const last = batch.rows.at(-1);
+    if (last !== undefined) this.#sealed = { seq: last.seq, hash: last.hash };
+    return batch;
+  }
+
   async #send(group: Waiting[]): Promise<void> {
-    const { session, token, lastSeq, lastHash } = this.#place;
-    const { rows, sealed } = sealDrafts(
-      group.flatMap(({ drafts }) => drafts),
-      { seq: lastSeq, hash: lastHash },
-      this.#newId,
-    );
+    const { session, token } = this.#place;
+    const sealed = joinSealed(group.map(({ batch }) => batch.sealed));
     try {
-      await this.#client.call('append', { session, token, prev: lastHash, sealed });
+      await this.#client.call('append', { session, token, sealed });
     } catch (error) {
       if (error instanceof AppError && error.code === 'stale_writer') this.#ended ??= error;
+      this.#sealed = { seq: this.#place.lastSeq, hash: this.#place.lastHash };
+      for (const later of this.#waiting) later.batch = this.#seal(later.drafts);
       for (const { reject } of group) reject(error);
       return;
     }
-    this.#place.lastSeq = lastSeq + rows.length;
-    this.#place.lastHash = rows.at(-1)?.hash ?? lastHash;
+    const last = group.at(-1)?.batch.rows.at(-1);
+    this.#place.lastSeq = last?.seq ?? this.#place.lastSeq;
+    this.#place.lastHash = last?.hash ?? this.#place.lastHash;
     this.#appended();
-    let from = 0;
-    for (const { drafts, resolve } of group) {
-      resolve(rows.slice(from, from + drafts.length));
-      from += drafts.length;
-    }
+    for (const { batch, resolve } of group) resolve(batch.rows);
   }
 }
