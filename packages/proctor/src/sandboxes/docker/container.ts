@@ -9,7 +9,7 @@ export type RunningContainer = { id: string; attached: Duplex; workdir: string }
 
 /**
  * Create, attach, start. PID 1 is `cat` on a stdin that this process holds: when we end, by whatever means, the kernel closes it, `cat` ends
- * and the engine removes the container.
+ * and the engine removes the container. The signal is looked at between the calls: one cut short would leave a container nobody knows.
  */
 export async function startContainer(
   engine: EngineClient,
@@ -18,14 +18,17 @@ export async function startContainer(
   signal?: AbortSignal,
 ): Promise<RunningContainer> {
   const workdir = spec.workdir ?? image.workdir ?? '/app';
-  const id = await createContainer(engine, containerRequest(image, spec, workdir), signal);
+  signal?.throwIfAborted();
+  const id = await createContainer(engine, containerRequest(image, spec, workdir));
   try {
-    const { socket } = await engine.upgrade(`/containers/${id}/attach`, { query: { stream: 1, stdin: 1, stdout: 1 }, signal });
+    const { socket } = await engine.upgrade(`/containers/${id}/attach`, { query: { stream: 1, stdin: 1, stdout: 1 } });
     // Nobody may write to it; that `cat` ended is heard on its stdout.
     socket.on('error', () => undefined);
     socket.resume();
     try {
-      await engine.call('POST', `/containers/${id}/start`, { signal });
+      signal?.throwIfAborted();
+      await engine.call('POST', `/containers/${id}/start`);
+      signal?.throwIfAborted();
     } catch (error) {
       socket.destroy();
       throw startFailure(error, image, spec);
@@ -37,8 +40,17 @@ export async function startContainer(
   }
 }
 
-export async function createContainer(engine: EngineClient, body: unknown, signal?: AbortSignal): Promise<string> {
-  return (await engine.read(CreatedSchema, 'POST', '/containers/create', { body, signal })).Id;
+/** Errors: image_unavailable where the image is gone. */
+export async function createContainer(engine: EngineClient, body: { Image: string } & Record<string, unknown>): Promise<string> {
+  try {
+    return (await engine.read(CreatedSchema, 'POST', '/containers/create', { body })).Id;
+  } catch (error) {
+    if (!(error instanceof EngineRefusal) || error.status !== 404) throw error;
+    throw new AppError('image_unavailable', `image ${body.Image} was prepared and is not on the engine any more: prepare it again`, {
+      cause: error,
+      details: { attribution: 'infrastructure' },
+    });
+  }
 }
 
 /** Gone when this resolves, or the engine is. Does not throw. */
@@ -53,7 +65,7 @@ export async function removeContainer(engine: EngineClient, id: string): Promise
   }
 }
 
-function containerRequest(image: PreparedImage, spec: SandboxSpec, workdir: string): Record<string, unknown> {
+function containerRequest(image: PreparedImage, spec: SandboxSpec, workdir: string): { Image: string } & Record<string, unknown> {
   return {
     Image: image.id,
     Entrypoint: ['cat'],

@@ -44,7 +44,11 @@ function hostOf(name: string): string {
 }
 
 function encode(credentials: Record<string, string>, serveraddress: string): string {
-  return Buffer.from(JSON.stringify({ ...credentials, serveraddress })).toString('base64url');
+  // The engine wants the URL alphabet with its padding, which Node leaves out.
+  return Buffer.from(JSON.stringify({ ...credentials, serveraddress }))
+    .toString('base64')
+    .replaceAll('+', '-')
+    .replaceAll('/', '_');
 }
 
 /** `docker-credential-<name> get`: the registry on stdin, JSON on stdout. A helper that knows nothing ends with 1. */

@@ -1,12 +1,10 @@
 import http from 'node:http';
-import { connect as connectPlain, type Socket } from 'node:net';
+import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
-import { pipeline } from 'node:stream/promises';
-import { connect as connectTls } from 'node:tls';
 import { z } from 'zod';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import type { EngineEndpoint } from './endpoint.ts';
-import { ProgramSocket } from './program-socket.ts';
+import { EngineAgent } from './engine-agent.ts';
 
 export type CallOptions = {
   query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -75,7 +73,7 @@ export class EngineClient {
   /** A raw connection in both directions. `before` are bytes that came with the answer. */
   async upgrade(path: string, options: CallOptions = {}): Promise<{ socket: Duplex; before: Buffer }> {
     const headers = { ...options.headers, connection: 'Upgrade', upgrade: 'tcp' };
-    const answer = await this.#send('POST', await this.#path(path, options), { ...options, headers });
+    const answer = await this.#send('POST', await this.#path(path, options), { timeLimitMs: CALL_LIMIT_MS, ...options, headers });
     if (answer.kind === 'upgraded') return answer;
     const status = answer.response.statusCode ?? 0;
     throw new EngineRefusal(
@@ -151,25 +149,28 @@ export class EngineClient {
     const upgrading = headers.upgrade !== undefined;
     return new Promise<Answer>((resolve, reject) => {
       let connected = false;
-      let abandoned = false;
+      let answered = false;
+      let sourceFailure: unknown;
       const request = http.request({ method, path, headers, agent: this.#agent, signal: options.signal });
       const limit = options.timeLimitMs ?? null;
       const timer = limit === null ? null : setTimeout(() => request.destroy(new Error(`no answer within ${limit} ms`)), limit);
       request.on('socket', (socket: Socket) => {
-        if (!socket.connecting) connected = true;
-        socket.once('connect', () => {
-          connected = true;
-        });
+        connected = !socket.connecting;
+        if (socket.connecting)
+          socket.once('connect', () => {
+            connected = true;
+          });
       });
       request.on('error', (error) => {
         if (timer !== null) clearTimeout(timer);
         if (options.signal?.aborted === true) return reject(options.signal.reason);
+        if (sourceFailure !== undefined) return reject(sourceFailure);
         const failure = this.#failure(error, connected, `${method} ${path}`);
         reject(request.reusedSocket && connected ? new StaleConnection(failure) : failure);
       });
       request.on('response', (response) => {
         if (timer !== null) clearTimeout(timer);
-        abandoned = true;
+        answered = true;
         resolve({ kind: 'answered', response });
       });
       request.on('upgrade', (_response, socket, before) => {
@@ -179,9 +180,10 @@ export class EngineClient {
       if (upgrading || tar === undefined || tar instanceof Uint8Array) {
         request.end(payload ?? (tar instanceof Uint8Array ? tar : undefined));
       } else {
-        // An engine that refuses answers before it has read everything: its answer is the truth, not the broken pipe.
-        pipeline(tar, request).catch((error: unknown) => {
-          if (!abandoned) request.destroy(error instanceof Error ? error : new Error(messageOf(error)));
+        // An engine that refuses answers before it has read everything: its answer is the truth, not what becomes of the rest.
+        send(tar, request).catch((error: unknown) => {
+          sourceFailure = error;
+          if (!answered) request.destroy(error instanceof Error ? error : new Error(messageOf(error)));
         });
       }
     });
@@ -232,39 +234,24 @@ export function parseReply<T>(schema: z.ZodType<T>, text: string, what: string):
   }
 }
 
+/** Rejects for the source's sake alone: what becomes of the request is told by its own events. */
+async function send(source: AsyncIterable<Uint8Array>, request: http.ClientRequest): Promise<void> {
+  for await (const chunk of source) {
+    if (request.destroyed) return;
+    if (request.write(chunk)) continue;
+    await new Promise<void>((resolve) => {
+      request.once('drain', resolve);
+      request.once('close', resolve);
+    });
+  }
+  if (!request.destroyed) request.end();
+}
+
 type Answer = { kind: 'answered'; response: http.IncomingMessage } | { kind: 'upgraded'; socket: Duplex; before: Buffer };
 
 class StaleConnection extends Error {
   constructor(cause: AppError) {
     super(cause.message, { cause });
-  }
-}
-
-class EngineAgent extends http.Agent {
-  #endpoint: EngineEndpoint;
-  #environment: Readonly<Record<string, string | undefined>>;
-
-  constructor(endpoint: EngineEndpoint, environment: Readonly<Record<string, string | undefined>>) {
-    super({ keepAlive: true, maxSockets: Number.POSITIVE_INFINITY, maxFreeSockets: 32 });
-    this.#endpoint = endpoint;
-    this.#environment = environment;
-  }
-
-  override createConnection(): Duplex {
-    const { to } = this.#endpoint;
-    if (to.kind === 'unix') return connectPlain({ path: to.path });
-    if (to.kind === 'ssh') return new ProgramSocket(to.program, to.args, this.#environment);
-    if (to.tls === null) return connectPlain({ host: to.host, port: to.port, keepAlive: true, noDelay: true });
-    return connectTls({
-      host: to.host,
-      port: to.port,
-      servername: /^[\d.:]+$/.test(to.host) ? undefined : to.host,
-      ca: to.tls.ca,
-      cert: to.tls.cert,
-      key: to.tls.key,
-      rejectUnauthorized: to.tls.verify,
-      ALPNProtocols: ['http/1.1'],
-    });
   }
 }
 

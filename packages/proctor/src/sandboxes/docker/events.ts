@@ -1,6 +1,6 @@
 import type { IncomingMessage } from 'node:http';
 import { z } from 'zod';
-import { type EngineClient, parseReply } from './engine.ts';
+import type { EngineClient } from './engine.ts';
 import { OWNER_LABEL } from './labels.ts';
 
 export type Death = { exitCode: number | null; outOfMemory: boolean };
@@ -55,7 +55,7 @@ export class EngineEvents {
     stream.on('data', (text: string) => {
       const lines = (rest + text).split('\n');
       rest = lines.pop() ?? '';
-      for (const line of lines) if (line.trim() !== '') this.#take(parseReply(EventSchema, line, 'GET /events'));
+      for (const line of lines) if (line.trim() !== '') this.#take(line);
     });
     stream.on('error', () => undefined);
     stream.on('close', () => {
@@ -64,7 +64,9 @@ export class EngineEvents {
     return stream;
   }
 
-  #take(event: z.infer<typeof EventSchema>): void {
+  #take(line: string): void {
+    const event = parsed(line);
+    if (event === null) return;
     const attributes = event.Actor.Attributes;
     const code = attributes.exitCode === undefined ? null : Number(attributes.exitCode);
     if (event.Action === 'exec_die') {
@@ -75,6 +77,15 @@ export class EngineEvents {
     if (death === undefined) return;
     if (event.Action === 'oom') death.outOfMemory = true;
     if (event.Action === 'die') death.exitCode = code;
+  }
+}
+
+/** A line that says nothing we know is passed over: whoever waits for it asks the engine. */
+function parsed(line: string): z.infer<typeof EventSchema> | null {
+  try {
+    return EventSchema.parse(JSON.parse(line));
+  } catch {
+    return null;
   }
 }
 

@@ -1,11 +1,12 @@
 import { randomUUID } from 'node:crypto';
-import type { Duplex } from 'node:stream';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { z } from 'zod';
 import { messageOf } from '../../domain/errors.ts';
 import type { ExecOptions, Exit } from '../../sandbox.ts';
 import { type EngineClient, EngineRefusal } from './engine.ts';
 import type { EngineEvents } from './events.ts';
+import { ExecOutput } from './exec-output.ts';
+import { feed, wantsStdin } from './exec-stdin.ts';
 import { demultiplexer } from './multiplex.ts';
 
 export type ExecPlace = {
@@ -68,7 +69,7 @@ async function runExec(place: ExecPlace, exec: ExecName, exitCode: Promise<numbe
   const { socket, before } = await place.engine.upgrade(`/exec/${exec.id}/start`, {
     body: { Detach: false, Tty: tty, ...(options.tty === undefined ? {} : { ConsoleSize: [options.tty.rows, options.tty.columns] }) },
   });
-  const output = new Output(options);
+  const output = new ExecOutput(options, () => hasStarted(place.engine, exec.id));
   const take = tty
     ? (chunk: Buffer) => output.stdout(chunk)
     : demultiplexer(
@@ -103,6 +104,11 @@ async function runExec(place: ExecPlace, exec: ExecName, exitCode: Promise<numbe
   }
 }
 
+/** The engine knows a pid of everything that ever started. */
+async function hasStarted(engine: EngineClient, execId: string): Promise<boolean> {
+  return (await engine.read(ExecStateSchema, 'GET', `/exec/${execId}/json`)).Pid !== 0;
+}
+
 /** How the process ended, by the engine's facts. */
 async function endOf(place: ExecPlace, execId: string, exitCode: Promise<number>, streamEnded: Promise<void>): Promise<Exit> {
   const heard = await Promise.race([exitCode, streamEnded]);
@@ -117,7 +123,6 @@ async function endOf(place: ExecPlace, execId: string, exitCode: Promise<number>
       return { kind: 'lost', cause: (await place.whyGone()) ?? messageOf(error) };
     }
     if (!state.Running && state.ExitCode !== null) {
-      // The engine knows a pid of everything that ever started.
       if (state.Pid === 0) return { kind: 'not_started', reason: '' };
       return await exitFrom(place, state.ExitCode);
     }
@@ -148,61 +153,6 @@ async function refusedStart(place: ExecPlace, error: unknown): Promise<Exit> {
   return { kind: 'lost', cause: messageOf(error) };
 }
 
-/** What the caller hears. An engine that cannot start a program says so in its place on stdout, so a first chunk that may be that is held a moment. */
-class Output {
-  #options: ExecOptions;
-  #held: Buffer | null = null;
-  #timer: NodeJS.Timeout | null = null;
-  #heard = false;
-  #closed = false;
-
-  constructor(options: ExecOptions) {
-    this.#options = options;
-  }
-
-  stdout(chunk: Uint8Array): void {
-    if (this.#closed) return;
-    const bytes = Buffer.from(chunk);
-    if (!this.#heard && this.#options.tty === undefined && bytes.subarray(-2).equals(LINE_END)) {
-      this.#held = bytes;
-      this.#timer = setTimeout(() => this.#release(), HOLD_MS);
-    } else {
-      this.#release();
-      this.#options.stdout?.(bytes);
-    }
-    this.#heard = true;
-  }
-
-  stderr(chunk: Uint8Array): void {
-    if (this.#closed) return;
-    this.#heard = true;
-    this.#release();
-    this.#options.stderr?.(Buffer.from(chunk));
-  }
-
-  async settle(exit: Exit, streamEnded: Promise<void>): Promise<Exit> {
-    await Promise.race([streamEnded, sleep(DRAIN_MS, undefined, { ref: false })]);
-    if (exit.kind !== 'not_started') {
-      this.#release();
-      return exit;
-    }
-    const reason = this.#held?.toString('utf8').trim() ?? '';
-    return { kind: 'not_started', reason: reason === '' ? 'the engine could not start it and gave no reason' : reason };
-  }
-
-  close(): void {
-    this.#closed = true;
-    if (this.#timer !== null) clearTimeout(this.#timer);
-  }
-
-  #release(): void {
-    if (this.#timer !== null) clearTimeout(this.#timer);
-    const held = this.#held;
-    this.#held = null;
-    if (held !== null && !this.#closed) this.#options.stdout?.(held);
-  }
-}
-
 /** The limit or the caller's signal, whichever comes first. */
 class Cut {
   readonly happened: Promise<'timed_out' | 'aborted'>;
@@ -224,48 +174,9 @@ class Cut {
   }
 }
 
-function wantsStdin(options: ExecOptions): boolean {
-  return options.stdin !== undefined && options.stdin !== 'closed';
-}
-
-function feed(socket: Duplex, stdin: ExecOptions['stdin']): { stop(): void } {
-  if (stdin === undefined || stdin === 'closed') return { stop: () => undefined };
-  if (stdin instanceof Uint8Array) {
-    socket.end(stdin);
-    return { stop: () => undefined };
-  }
-  const source = stdin[Symbol.asyncIterator]();
-  let stopped = false;
-  const pump = async (): Promise<void> => {
-    for (;;) {
-      const next = await source.next();
-      if (stopped) return;
-      if (next.done === true) break;
-      if (!socket.write(next.value)) {
-        await new Promise<void>((resolve) => {
-          socket.once('drain', resolve);
-          socket.once('close', resolve);
-        });
-      }
-    }
-    socket.end();
-  };
-  // A source that fails is an end of input; the program decides what that means.
-  pump().catch(() => socket.end());
-  return {
-    stop: () => {
-      stopped = true;
-      source.return?.().catch(() => undefined);
-    },
-  };
-}
-
 export const EXEC_MARK = 'PROCTOR_EXEC';
 const KILLED = 128 + 9;
-const LINE_END = Buffer.from('\r\n');
-const HOLD_MS = 50;
 const EVENT_GRACE_MS = 20;
-const DRAIN_MS = 250;
 
 const CreatedSchema = z.looseObject({ Id: z.string() });
 export const ExecStateSchema = z.looseObject({ Running: z.boolean(), ExitCode: z.number().nullable(), Pid: z.number() });

@@ -1,7 +1,7 @@
 import path from 'node:path';
 import { z } from 'zod';
 import { AppError, messageOf } from '../../domain/errors.ts';
-import type { EngineClient } from './engine.ts';
+import { type EngineClient, EngineRefusal } from './engine.ts';
 
 /** The archive calls of one container: the engine's own hands, none of the container's programs. */
 export class ContainerFiles {
@@ -14,7 +14,12 @@ export class ContainerFiles {
   }
 
   async upload(tar: AsyncIterable<Uint8Array> | Uint8Array, directory: string): Promise<void> {
-    await this.#engine.call('PUT', this.#archive, { query: { path: directory }, tar, timeLimitMs: null });
+    try {
+      await this.#engine.call('PUT', this.#archive, { query: { path: directory }, tar, timeLimitMs: null });
+    } catch (error) {
+      if (error instanceof EngineRefusal && error.status === 404) await this.#assertContainer();
+      throw error;
+    }
   }
 
   async download(target: string): Promise<AsyncIterable<Uint8Array> | null> {
