@@ -156,7 +156,13 @@ export type ProviderOptions = {
   directory: string;
 };
 
-export type PrepareOptions = { labels: SandboxLabels; timeLimitMs: number; noBuild: boolean; onLog?: (line: string) => void; signal?: AbortSignal };
+export type PrepareOptions = {
+  labels: SandboxLabels;
+  timeLimitMs: number;
+  noBuild: boolean;
+  onLog?: (line: string) => void;
+  signal?: AbortSignal;
+};
 
 export type SandboxAbilities = {
   isolation: SandboxFacts['isolation'];
