@@ -70,7 +70,9 @@ export class SessionWork {
         return this.#settle({ result: 'interrupted', reason: 'user', attribution: 'cancelled', reward: null });
       }
       const step = after(judgement, outcome.iteration, outcome.definition.max_iterations);
-      if (step.kind === 'settle') return this.#settle({ ...step, attribution: judgement.attribution, reward: judgement.reward });
+      if (step.kind === 'settle') {
+        return this.#settle({ result: step.result, reason: step.reason, attribution: judgement.attribution, reward: judgement.reward });
+      }
       feedback = said;
       const attemptsLeft = outcome.definition.max_iterations - outcome.iteration;
       input = revisionMessage({ task: outcome.definition.description, rubric: outcome.definition.rubric ?? null, feedback, attemptsLeft });
