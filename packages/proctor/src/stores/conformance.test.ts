@@ -5,6 +5,7 @@ import path from 'node:path';
 import { afterAll, beforeAll, beforeEach, describe, expect, test } from 'vitest';
 import { AppError } from '../domain/errors.ts';
 import { ChainCheck, type EventDraft, type EventRow } from '../domain/events.ts';
+import { type SessionSummary, SummaryFold } from '../domain/summary.ts';
 import type { NewSession, Store } from '../store.ts';
 import { STORES } from './index.ts';
 
@@ -240,6 +241,33 @@ describe.each(Object.entries(STORES))('%s', (_name, openStore) => {
     expect(await store.deleteSessions({ limit: 25 })).toEqual({ sessions: 25, events: 50 });
     expect(await store.size()).toMatchObject({ sessions: 5 });
     expect(faults(await all(store, 'sesn_1'))).toEqual([]);
+  });
+
+  test('a summary is the fold of a log, Sessions oldest first', async () => {
+    const output = { sha256: 'a'.repeat(64), bytes: 1, total_bytes: 1, cut: false };
+    for (const id of ['sesn_1', 'sesn_2', 'sesn_3']) {
+      await store.createSession(session(id, { experiment: id === 'sesn_3' ? 'other' : 'mine' }), [
+        draft({ type: 'user.message', data: { content: [{ type: 'text', text: 'do it' }] } }),
+        draft({ type: 'outcome.defined', data: { outcome_id: 'outc_1', definition: { description: 'd', rubric: 'r' } } }),
+        draft({ type: 'run.started', data: { iteration: 1, input: null, time_limit_ms: null } }),
+        message('x'.repeat(100_000)),
+        draft({ type: 'agent.tool_use', data: { id: '1', name: 'bash', input: { name: 'not this' } } }),
+        draft({ type: 'agent.tool_result', data: { id: '1', text: 'y', is_error: false } }),
+        draft({ type: 'agent.output', data: { stream: 'stdout', text: 'z' } }),
+        draft({ type: 'usage.recorded', data: { model: 'm', phase: 'agent', input_tokens: 5, output_tokens: 2, cost_nano_usd: 7 } }),
+        draft({ type: 'warning', data: { code: 'tools_changed', message: id } }),
+        draft({ type: 'run.completed', data: { exit: { kind: 'exited', code: 0 }, active_ms: 3, stdout: output, stderr: null } }),
+      ]);
+    }
+    const folded = async (id: string): Promise<SessionSummary> => {
+      const fold = new SummaryFold(id);
+      for (const row of await all(store, id)) fold.next(row);
+      return fold.summary();
+    };
+    const summaries = (await collect(store.summaries({}))).flat();
+    expect(summaries).toEqual([await folded('sesn_1'), await folded('sesn_2'), await folded('sesn_3')]);
+    expect(summaries[0]).toMatchObject({ session_id: 'sesn_1', events_examined: 10, tool_calls: 1, tokens: { input: 5, output: 2 } });
+    expect((await collect(store.summaries({ experiment: 'mine', limit: 1 }))).flat().map((one) => one.session_id)).toEqual(['sesn_2']);
   });
 
   test('a record is found by its digest, or is the next version of its name', async () => {

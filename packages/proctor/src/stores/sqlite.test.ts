@@ -256,6 +256,14 @@ test('the size of a store is what it takes on disk', async () => {
   expect(size.databaseBytes).toBeGreaterThan(4096);
 });
 
+test('what is deleted is given back to the disk', async () => {
+  const store = await open();
+  await store.createSession(session('sesn_a'), [message('x'.repeat(8_000_000))]);
+  await store.deleteSessions({});
+  await close(store);
+  expect(statSync(path.join(home, 'store.db')).size).toBeLessThan(1_000_000);
+});
+
 test('a log that was changed behind our back is told', async () => {
   const store = await open();
   await store.createSession(session('sesn_a'), [message('1'), message('2'), message('3')]);

@@ -37,6 +37,8 @@ export async function openSqliteStore(options: StoreOptions): Promise<Store> {
 const RESERVE_BYTES = 10 * 1_048_576;
 const PAGE_EVENTS = 500;
 const DELETED_AT_ONCE = 20;
+/** Pages of 4 KiB. */
+const SHRUNK_AT_ONCE = 500;
 
 type Parts = {
   id: string;
@@ -129,13 +131,14 @@ class SqliteStore implements Store {
     const total = { sessions: 0, events: 0 };
     for (;;) {
       const limit = filter.limit === undefined ? undefined : filter.limit - total.sessions;
-      if (limit !== undefined && limit <= 0) return total;
+      if (limit !== undefined && limit <= 0) break;
       const part = await this.#client.call('deleteSessions', { ...filter, limit }, DELETED_AT_ONCE);
       total.sessions += part.sessions;
       total.events += part.events;
       if (part.sessions < DELETED_AT_ONCE) break;
     }
     this.#followers.wakeAll();
+    await this.#shrink();
     return total;
   }
 
@@ -164,8 +167,14 @@ class SqliteStore implements Store {
     return this.#blobs.get(sha256);
   }
 
-  collectBlobs(options: { olderThanMs: number; maxBytes: number | null; dryRun: boolean }): Promise<{ blobs: number; bytes: number }> {
-    return this.#client.call('collectBlobs', { ...options, now: Date.now() });
+  async collectBlobs(options: {
+    olderThanMs: number;
+    maxBytes: number | null;
+    dryRun: boolean;
+  }): Promise<{ blobs: number; bytes: number }> {
+    const collected = await this.#client.call('collectBlobs', { ...options, now: Date.now() });
+    if (!options.dryRun) await this.#shrink();
+    return collected;
   }
 
   size(): Promise<{ databaseBytes: number; blobBytes: number; sessions: number }> {
@@ -174,6 +183,11 @@ class SqliteStore implements Store {
 
   async [Symbol.asyncDispose](): Promise<void> {
     await this.#client.close();
+  }
+
+  /** In steps that hold up no one's appends. */
+  async #shrink(): Promise<void> {
+    while ((await this.#client.call('shrink', SHRUNK_AT_ONCE)) > 0);
   }
 
   readonly #newEventId = (): string => this.#ids.next('evnt');

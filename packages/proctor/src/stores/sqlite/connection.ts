@@ -50,7 +50,8 @@ async function openForWriting(home: string, file: string, newId: string): Promis
   if (isNew) closeSync(openSync(file, 'a', 0o600));
   const database = new (loadSqlite().DatabaseSync)(file, { timeout: BUSY_WAIT_MS });
   try {
-    await retryWhileBusy(() => database.exec('PRAGMA journal_mode = WAL'));
+    // Counts only before the first table: what is deleted can then be given back to the disk in small steps.
+    await retryWhileBusy(() => database.exec('PRAGMA auto_vacuum = INCREMENTAL; PRAGMA journal_mode = WAL'));
     database.exec('PRAGMA synchronous = FULL; PRAGMA cache_size = -16000; PRAGMA temp_store = MEMORY');
     await retryWhileBusy(() => migrate(database, file, newId));
   } catch (error) {

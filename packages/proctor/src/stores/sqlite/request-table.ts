@@ -17,6 +17,7 @@ export function requestTable({ database, file }: Connection, home: string): Requ
   const lists = sessionLists(database);
   const fileBlobs = database.prepare('SELECT coalesce(sum(bytes), 0) AS bytes FROM blobs WHERE content IS NULL');
   const sessions = database.prepare('SELECT count(*) AS sessions FROM sessions');
+  const unused = database.prepare('PRAGMA freelist_count');
   return {
     reads: {
       ...sessionReads(database),
@@ -38,6 +39,10 @@ export function requestTable({ database, file }: Connection, home: string): Requ
       deleteRecord: records.deleteRecord,
       putBlob: blobs.putBlob,
       collectBlobs: blobs.collectBlobs,
+      shrink: (pages) => {
+        database.exec(`PRAGMA incremental_vacuum(${pages})`);
+        return integer(unused.get()?.freelist_count);
+      },
     },
   };
 }

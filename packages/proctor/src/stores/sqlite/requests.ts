@@ -25,6 +25,8 @@ export type Writes = {
   deleteRecord(noun: string, id: string): null;
   putBlob(sha256: string, bytes: number, putAt: number, content: Uint8Array | null): null;
   collectBlobs(options: CollectOptions): { blobs: number; bytes: number };
+  /** Gives unused pages back to the disk; how many are left. */
+  shrink(pages: number): number;
 };
 export type Requests = Reads & Writes;
 
