@@ -30,7 +30,7 @@ export async function compiledFor(call: Pick<Call, 'terminal' | 'given'>, asked:
 function wrongTasks(found: CompiledTasks): AppError {
   const all = found.compiled.length + found.refused.length;
   const issues: Issue[] = found.refused.flatMap((one) => located(one.issues, one.path));
-  const message = `${found.refused.length} of ${all} ${all === 1 ? 'task does' : 'tasks do'} not compile; nothing was created. Correct them, or run the others with --skip-invalid:`;
+  const message = `${found.refused.length} of ${all} ${all === 1 ? 'task' : 'tasks'} ${found.refused.length === 1 ? 'does' : 'do'} not compile; nothing was created. Correct them, or run the others with --skip-invalid:`;
   return new AppError('invalid_task', message, {
     details: { refused: found.refused.map(({ name, path }) => ({ task: name, path })), issues },
   });

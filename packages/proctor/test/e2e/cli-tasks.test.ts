@@ -25,7 +25,7 @@ describe('eval task', () => {
       expect(stdout).toMatch(line);
     expect(stdout).toContain('\\x1b[31mnothing');
     expect(stdout).not.toContain('\u001b');
-    expect(stderr).toMatch(/^warning\s+task\/task\.toml:3:1: unkown/m);
+    expect(stderr).toMatch(/^ {2}warning {2}task\/task\.toml:3:1: unkown/m);
   });
 
   test('as JSON it is the task, the account of every key and the warnings', async () => {

@@ -46,6 +46,6 @@ export function smallTask(change: { toml?: string; environment?: string } = {}):
     'task/task.toml': `name = "small"\n${change.toml ?? ''}\n[environment]\n${change.environment ?? 'docker_image = "debian:12-slim"'}\n\n[verifier]\ncommand = ["sh", "/tests/check.sh"]\n`,
     'task/instruction.md': 'Do \u001b[31mnothing\u001b[0m.\n',
     'task/tests/check.sh': 'echo 1 > /logs/verifier/reward.txt\n',
-    'task/solution/solve.sh': 'true\n',
+    'task/solution/solve.sh': '#!/bin/sh\ntrue\n',
   };
 }
