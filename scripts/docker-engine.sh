@@ -6,6 +6,11 @@
 # dependencies are static or present), with Debian 12's runc.
 set -euo pipefail
 
+if [ "$(id -u)" -ne 0 ]; then
+  command -v sudo >/dev/null || { echo "expected root, found uid $(id -u) and no sudo: run this as root" >&2; exit 1; }
+  exec sudo --preserve-env=PROCTOR_ENGINE_HOME,DOCKER_HOST,DOCKER_CONFIG,HOME "$0" "$@"
+fi
+
 home=${PROCTOR_ENGINE_HOME:-/var/tmp/proctor-engine}
 mkdir -p "$home"
 export PATH="$home/root/usr/sbin:$home/root/usr/bin:$PATH"
@@ -80,13 +85,15 @@ start_engine() {
   return 1
 }
 
-# A minimal Debian. --variant=minbase, and without what no test reads.
+# A minimal Debian 12. On another distribution debootstrap knows where Debian is, and needs Debian's keys.
 make_base() {
   docker image inspect proctor-base:12 >/dev/null 2>&1 && return 0
-  has debootstrap || { apt-get update -qq && apt-get install -y -qq debootstrap >/dev/null; }
+  has debootstrap || { with_retry apt-get update -qq && with_retry apt-get install -y -qq debootstrap debian-archive-keyring >/dev/null; }
+  local from=()
+  if grep -q '^ID=debian' /etc/os-release; then from=("$(mirror)"); fi
   if [ ! -e "$home/base/.complete" ]; then
     rm -rf "$home/base"
-    with_retry debootstrap --variant=minbase bookworm "$home/base" "$(mirror)" >"$home/debootstrap.log"
+    with_retry debootstrap --variant=minbase bookworm "$home/base" "${from[@]}" >"$home/debootstrap.log"
     rm -rf "$home"/base/var/cache/apt/archives/*.deb "$home"/base/var/lib/apt/lists/*
     touch "$home/base/.complete"
   fi
@@ -116,7 +123,6 @@ download_busybox() {
 if has docker && docker version >/dev/null 2>&1; then
   echo "engine: runs already"
 else
-  [ "$(id -u)" -eq 0 ] || { echo "expected root to start an engine, found uid $(id -u): run it with sudo, or start Docker yourself" >&2; exit 1; }
   install_missing
   unpack_engine
   link_programs

@@ -132,6 +132,17 @@ for (const [name, make] of Object.entries(SANDBOXES)) {
       expect(text).toBe('one\ntwo\n');
     });
 
+    test('what was on its way when a program ended arrives whole, however busy this process is', async () => {
+      let bytes = 0;
+      const exit = await (await box()).exec(['sh', '-c', 'head -c 3000000 /dev/zero'], {
+        stdout: (chunk) => {
+          if (bytes === 0) for (const until = Date.now() + 700; Date.now() < until; );
+          bytes += chunk.length;
+        },
+      });
+      expect([exit, bytes]).toEqual([{ kind: 'exited', code: 0 }, 3_000_000]);
+    });
+
     test('a time limit ends the whole tree, a child in a session of its own too', async () => {
       const sandbox = await box();
       const startedAt = Date.now();

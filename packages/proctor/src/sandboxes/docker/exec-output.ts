@@ -37,9 +37,15 @@ export class ExecOutput {
     this.#options.stderr?.(Buffer.from(chunk));
   }
 
-  /** After this, or a quarter of a second later where somebody else holds the streams open, nothing is heard any more. */
+  /**
+   * When the engine tells of an end it has closed the streams, after waiting two seconds at most for others who hold them open; what is on the
+   * way arrives, however busy this host is. After our own kill nothing more is worth waiting for.
+   */
   async settle(exit: Exit, streamEnded: Promise<void>): Promise<Exit> {
-    await Promise.race([streamEnded, sleep(DRAIN_MS, undefined, { ref: false })]);
+    const limitMs = exit.kind === 'timed_out' || exit.kind === 'aborted' ? DRAIN_AFTER_KILL_MS : DRAIN_MS;
+    const limit = new AbortController();
+    await Promise.race([streamEnded, sleep(limitMs, undefined, { signal: limit.signal }).catch(() => undefined)]);
+    limit.abort();
     if (exit.kind !== 'not_started') {
       this.#release();
       return exit;
@@ -69,4 +75,5 @@ export class ExecOutput {
 
 const LINE_END = Buffer.from('\r\n');
 const HOLD_MS = 30;
-const DRAIN_MS = 250;
+const DRAIN_MS = 10_000;
+const DRAIN_AFTER_KILL_MS = 250;

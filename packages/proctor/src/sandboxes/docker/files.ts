@@ -100,4 +100,4 @@ const StateSchema = z.looseObject({ State: z.looseObject({ Status: z.string() })
 const LINKS_AT_MOST = 40;
 
 const PathStatSchema = z.looseObject({ name: z.string(), size: z.number(), mode: z.number(), linkTarget: z.string() });
-export type PathStat = z.infer<typeof PathStatSchema>;
+type PathStat = z.infer<typeof PathStatSchema>;

@@ -2,7 +2,7 @@ import { z } from 'zod';
 import type { PreparedImage } from '../../sandbox.ts';
 import type { EngineClient } from './engine.ts';
 
-export type EngineImage = z.infer<typeof ImageSchema>;
+type EngineImage = z.infer<typeof ImageSchema>;
 
 /** Null = this engine has no such image. */
 export async function inspectImage(engine: EngineClient, reference: string): Promise<EngineImage | null> {

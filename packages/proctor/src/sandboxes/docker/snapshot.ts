@@ -13,7 +13,7 @@ import { inspectImage, toPrepared } from './image-config.ts';
 import { toEngineLabels } from './labels.ts';
 
 /** The repository of filesystems kept under a key. `localhost/` keeps any engine from asking a registry for it. */
-export const KEPT_REPOSITORY = 'localhost/proctor-kept';
+const KEPT_REPOSITORY = 'localhost/proctor-kept';
 
 /** A commit, which leaves mounts out, and beside it a copy of every writable volume and tmpfs. */
 export async function snapshotOf(
@@ -51,7 +51,7 @@ export async function snapshotOf(
   return new DockerSnapshot(engine, id, missing, copies, folder, { ...image, id, digest: null, built: false, durationMs: 0, log: '' });
 }
 
-export class DockerSnapshot implements Snapshot {
+class DockerSnapshot implements Snapshot {
   readonly id: string;
   readonly missing: readonly string[];
   readonly copies: readonly { path: string; file: string }[];
