@@ -38,7 +38,7 @@ const EVAL_EXPERIMENT: CommandSpec = {
   arguments: '<tasks...>',
   summary: 'Evaluate agents on tasks: every task × agent × repetition in a Session of its own.',
   details:
-    'Tasks: folders (searched for tasks), a git URL@commit, an archive, or a proctor.toml that holds all of this. The same command again resumes: ' +
+    'Tasks: folders, searched for tasks at any depth, or a proctor.toml that holds all of this. The same command again resumes: ' +
     'finished trials are reused, missing ones run. Ctrl-C stops cleanly and keeps what has finished.',
   examples: [
     {
