@@ -1,7 +1,11 @@
 import { type ChildProcess, spawn } from 'node:child_process';
+import { createReadStream, createWriteStream } from 'node:fs';
+import { rm } from 'node:fs/promises';
 import { posix } from 'node:path';
+import { Readable } from 'node:stream';
 import { pipeline } from 'node:stream/promises';
 import { AppError, messageOf } from '../../domain/errors.ts';
+import { walkEntries } from '../../system/tar.ts';
 
 /** A host program and its arguments that runs tar (or another tool) in the sandbox's own view of the files. */
 export type ToolArgv = (argv: readonly string[]) => {
@@ -12,15 +16,43 @@ export type ToolArgv = (argv: readonly string[]) => {
   started?: (child: ChildProcess) => void;
 };
 
-/** Extracts below an existing `directory`; entries replace what they name, whatever it is. */
-export async function extractTar(tool: ToolArgv, tar: AsyncIterable<Uint8Array> | Uint8Array, directory: string): Promise<void> {
-  const child = start(tool, ['sh', '-c', 'cd -- "$1" && shift && exec tar "$@"', 'sh', directory, ...EXTRACT], true);
-  const [fed, end] = await Promise.allSettled([pipeline(tar instanceof Uint8Array ? [tar] : tar, child.stdin), child.ended]);
+/**
+ * Extracts below an existing `directory`; entries replace what they name, whatever it is, and a directory entry keeps what is in it. tar alone
+ * has no such way: directories that stand where the archive has something else are removed first, so it is looked through before (`spool` = a
+ * host file for one that comes as a stream).
+ */
+export async function extractTar(
+  tool: ToolArgv,
+  tar: AsyncIterable<Uint8Array> | Uint8Array,
+  directory: string,
+  spool: string,
+): Promise<void> {
+  try {
+    if (!(tar instanceof Uint8Array)) await pipeline(tar, createWriteStream(spool, { flags: 'wx', mode: 0o600 }));
+    const again = () => (tar instanceof Uint8Array ? Readable.from([tar]) : createReadStream(spool));
+    const names: string[] = [];
+    for await (const { entry } of walkEntries(again())) {
+      const name = entry.path.replace(/^\/+/, '');
+      if (entry.type !== 'directory' && name !== '' && !name.split('/').includes('..')) names.push(`./${name}\0`);
+    }
+    await fed(tool, ['sh', '-c', CLEAR, 'sh', directory], Readable.from([names.join('')]), `upload to ${directory} failed`);
+    await fed(tool, ['tar', '-C', directory, ...EXTRACT], again(), `upload to ${directory} failed`);
+  } finally {
+    await rm(spool, { force: true });
+  }
+}
+
+/** Removes the directories that are named on stdin, and nothing else. */
+const CLEAR = `cd -- "$1" && xargs -0r sh -c 'for name; do [ -d "$name" ] && [ ! -L "$name" ] && rm -rf -- "$name"; done; true' sh`;
+export const EXTRACT = ['--no-same-owner', '--preserve-permissions', '--no-xattrs', '-xf', '-'];
+
+/** Runs a tool on a source; `failure` begins the message when it does not end well. */
+export async function fed(tool: ToolArgv, argv: readonly string[], source: Readable, failure: string): Promise<void> {
+  const child = start(tool, argv, true);
+  const [piped, end] = await Promise.allSettled([pipeline(source, child.stdin), child.ended]);
   if (end.status === 'rejected') throw end.reason;
-  if (end.value !== 0)
-    throw new AppError('internal', `upload to ${directory} failed: ${child.complaint() || `tar ended with ${end.value}`}`);
-  if (fed.status === 'rejected')
-    throw new AppError('internal', `upload to ${directory} was cut: ${messageOf(fed.reason)}`, { cause: fed.reason });
+  if (end.value !== 0) throw new AppError('internal', `${failure}: ${child.complaint() || `${argv[0]} ended with ${end.value}`}`);
+  if (piped.status === 'rejected') throw new AppError('internal', `${failure}: ${messageOf(piped.reason)}`, { cause: piped.reason });
 }
 
 /** A tar of `path` named from `base`, by default its parent, made as it is read; null = no such path. */
@@ -72,7 +104,6 @@ export async function output(
   return { code, text: bytes > maxBytes ? null : Buffer.concat(chunks).toString('utf8'), complaint: child.complaint() };
 }
 
-const EXTRACT = ['--recursive-unlink', '--no-same-owner', '--preserve-permissions', '--no-xattrs', '-xf', '-'];
 /** Entries carry no host user's name. Sockets are left out by tar itself. */
 const PACK = [
   '--numeric-owner',
@@ -91,7 +122,12 @@ const CHANGED_MEANWHILE = 1;
 
 export function start(tool: ToolArgv, argv: readonly string[], writes: boolean) {
   const { file, args, env, cwd, started } = tool(argv);
-  const child = spawn(file, args, { env: { ...env, LC_ALL: 'C' }, cwd, detached: true, stdio: ['pipe', 'pipe', 'pipe'] });
+  const child = spawn(file, args, {
+    env: { ...env, LC_ALL: 'C' },
+    cwd,
+    detached: true,
+    stdio: ['pipe', 'pipe', 'pipe'],
+  });
   started?.(child);
   let complaint = '';
   child.stderr.on('data', (chunk: Buffer) => {
@@ -106,5 +142,11 @@ export function start(tool: ToolArgv, argv: readonly string[], writes: boolean) 
   });
   // Whoever awaits it still gets the rejection.
   ended.catch(() => undefined);
-  return { stdin: child.stdin, stdout: child.stdout, ended, complaint: () => complaint.trim(), end: () => void child.kill('SIGKILL') };
+  return {
+    stdin: child.stdin,
+    stdout: child.stdout,
+    ended,
+    complaint: () => complaint.trim(),
+    end: () => void child.kill('SIGKILL'),
+  };
 }

@@ -44,6 +44,7 @@ export class LocalLease implements SandboxLease {
   /** Programs of ours in the sandbox's files; process 1's end does not end them. */
   readonly #helpers = new Set<ChildProcess>();
   #before: Before | null = null;
+  #uploads = 0;
   #gone: string | null = null;
   #disposed: Promise<void> | null = null;
 
@@ -61,7 +62,7 @@ export class LocalLease implements SandboxLease {
     });
     this.sandbox = {
       exec: (argv, options) => this.#exec(argv, options),
-      upload: (tar, path) => this.#ifThere(() => extractTar(this.#tool, tar, path)),
+      upload: (tar, path) => this.#ifThere(() => extractTar(this.#tool, tar, path, `${world.folder}/upload-${this.#uploads++}.tar`)),
       download: (path) => this.#ifThere(() => packTar(this.#tool, path)),
       realPath: (path) => this.#ifThere(() => realPathOf(this.#tool, path)),
       inside: (path) => path,
@@ -107,7 +108,7 @@ export class LocalLease implements SandboxLease {
   async openVerifier(from: Snapshot): Promise<SandboxLease> {
     const fresh = await this.#world.openAgain();
     try {
-      await unpackSnapshot(fresh.#tool, from.id);
+      await unpackSnapshot(fresh.#tool, from.id, this.#world.foreign);
       return fresh;
     } catch (error) {
       await fresh[Symbol.asyncDispose]();

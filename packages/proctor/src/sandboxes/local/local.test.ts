@@ -120,6 +120,25 @@ for (const [name, PATH] of Object.entries(makers)) {
       expect(await lease.left()).toEqual([]);
     });
 
+    test('the kernel’s own files of the host cannot be written, with the host’s network neither', async () => {
+      await using lease = await provider.open(spec({ network: { mode: 'public', hosts: [] } }));
+      const script = `for file in /proc/sysrq-trigger /proc/sys/vm/swappiness /proc/sys/kernel/hostname /sys/kernel/uevent_seqnum /sys/kernel/mm/transparent_hugepage/enabled /sys/fs/cgroup/cgroup.procs; do
+        { : >>"$file"; } 2>/dev/null && echo "$file"; done; grep -E ' /sys' /proc/self/mounts | grep -vE ' ro[, ]'; true`;
+      expect((await run(lease.sandbox, ['sh', '-c', script])).stdout).toBe('');
+    });
+
+    test('an upload keeps what a directory holds, and puts a file where a full directory was', async () => {
+      await using lease = await provider.open(spec());
+      await run(lease.sandbox, ['sh', '-c', 'mkdir -p keep full/deep && touch keep/old full/deep/f']);
+      const entries = [
+        { path: 'keep', type: 'directory', mode: 0o700 },
+        { path: 'keep/new', type: 'file', content: 'new' },
+        { path: 'full', type: 'file', content: 'a file' },
+      ] as const;
+      await lease.sandbox.upload(packEntries(entries), '/app');
+      expect((await run(lease.sandbox, ['sh', '-c', 'ls keep; cat full; stat -c %a keep'])).stdout).toBe('new\nold\na file700\n');
+    });
+
     test.skipIf(process.getuid?.() !== 0)('hides what only root may read on the host', async () => {
       await using lease = await provider.open(spec());
       expect((await run(lease.sandbox, ['sh', '-c', 'cat /etc/shadow | wc -c'])).stdout).toBe('0\n');

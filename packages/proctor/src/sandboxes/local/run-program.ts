@@ -134,15 +134,17 @@ const DRAIN_MS = 250;
 class Output {
   readonly #stream: Socket | null;
   readonly #closed: Promise<void>;
+  #sink: ((chunk: Uint8Array) => void) | undefined;
   #chunks = 0;
 
   constructor(stream: Socket | null, sink: ((chunk: Uint8Array) => void) | undefined) {
     this.#stream = stream;
+    this.#sink = sink;
     this.#closed = stream === null ? Promise.resolve() : new Promise((resolve) => stream.once('close', () => resolve()));
     stream?.on('error', () => stream.destroy());
     stream?.on('data', (chunk: Buffer) => {
       this.#chunks += 1;
-      sink?.(chunk);
+      this.#sink?.(chunk);
     });
   }
 
@@ -157,7 +159,20 @@ class Output {
       before = this.#chunks;
       await new Promise((resolve) => setImmediate(() => setImmediate(resolve)));
     }
-    this.#stream.destroy();
+    this.#leave(this.#stream);
+  }
+
+  /**
+   * What a server in the background still says is read and dropped, not too fast: a closed pipe would end it at its next line, and the check
+   * of a task would then find it dead.
+   */
+  #leave(stream: Socket): void {
+    this.#sink = undefined;
+    stream.unref();
+    stream.on('data', () => {
+      stream.pause();
+      setTimeout(() => stream.resume(), 20).unref();
+    });
   }
 }
 

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import { pipeline } from 'node:stream/promises';
 import { AppError } from '../../domain/errors.ts';
 import type { Snapshot } from '../../sandbox.ts';
-import { start, type ToolArgv } from './files.ts';
+import { fed, start, type ToolArgv } from './files.ts';
 
 export type LocalSnapshot = Snapshot & { readonly archive: string };
 
@@ -30,12 +30,14 @@ export async function packSnapshot(
   return { id: archive, archive, missing, [Symbol.asyncDispose]: () => remove().catch(() => undefined) };
 }
 
-export async function unpackSnapshot(tool: ToolArgv, archive: string): Promise<void> {
-  const child = start(tool, ['tar', '-C', '/', '--no-same-owner', '--preserve-permissions', '--recursive-unlink', '-xf', '-'], true);
-  const [, code] = await Promise.all([pipeline(createReadStream(archive), child.stdin).catch(() => undefined), child.ended]);
-  if (code !== 0)
-    throw new AppError(
-      'internal',
-      `the copy of the sandbox's files could not be unpacked: ${child.complaint() || `tar ended with ${code}`}`,
-    );
+/** Into a sandbox just made, whose own first directories go away: what the copy lacks must be absent. */
+export async function unpackSnapshot(tool: ToolArgv, archive: string, left: readonly string[]): Promise<void> {
+  const kept = left.flatMap((path) => ['!', '-path', path]);
+  await fed(tool, ['sh', '-c', UNPACK, 'sh', ...kept], createReadStream(archive), "the copy of the sandbox's files could not be unpacked");
 }
+
+/** Directories that hold a mount stay, as far as it needs them. */
+const UNPACK = `
+find / -mindepth 1 -maxdepth 1 "$@" -exec rm -rf --one-file-system -- {} + 2>/dev/null
+exec tar -C / --no-same-owner --preserve-permissions -xf -
+`;

@@ -70,7 +70,10 @@ while [ "$n" -gt 0 ]; do
   n=$((n - 1))
 done
 mount -t proc -o nosuid,nodev,noexec proc "$root/proc"
-mount --rbind /sys "$root/sys"
+for name in sys sysrq-trigger irq bus; do
+  [ ! -e "$root/proc/$name" ] || { mount --bind "$root/proc/$name" "$root/proc/$name" && mount -o remount,bind,ro,nosuid,nodev,noexec "$root/proc/$name"; }
+done
+read_only /sys "$root/sys"
 mount -t tmpfs -o nosuid,mode=755,size=64k tmpfs "$root/dev"
 for name in null zero full random urandom tty; do
   : >"$root/dev/$name"
