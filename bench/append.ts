@@ -1,4 +1,6 @@
 // Durable event append through the Store against a bare node:sqlite insert loop: same rows, batch size, pragmas and disk, taken in turns in one run.
+// Once with each append awaited before the next, once with four on their way, as when several trials run. The best of each is compared: what else the
+// machine does only ever adds.
 import { hash } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -6,14 +8,13 @@ import path from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
 import { type EventDraft, type EventRow, seal } from '../packages/proctor/src/domain/events.ts';
-import type { SessionWriter, Store } from '../packages/proctor/src/store.ts';
 import { FIRST } from '../packages/proctor/src/stores/migrations/001-first.ts';
 import { openSqliteStore } from '../packages/proctor/src/stores/sqlite.ts';
 
 const BATCHES = [1, 10, 100, 1000];
-const ROUNDS = 5;
+const ROUNDS = 15;
 /** Events of one measurement: long enough to be measured, short enough to take turns often. */
-const EVENTS: Readonly<Record<number, number>> = { 1: 400, 10: 3000, 100: 10_000, 1000: 20_000 };
+const EVENTS: Readonly<Record<number, number>> = { 1: 200, 10: 1000, 100: 4000, 1000: 8000 };
 const BOUND = 0.5;
 const AT = '2026-01-01T00:00:00.000Z';
 
@@ -24,20 +25,29 @@ let missed = false;
 try {
   for (const batch of BATCHES) {
     const events = EVENTS[batch] ?? 1000;
-    await ours(store, batch, batch * 20, 'warm');
-    bare.insert(sealedRows(batch * 20), batch);
-    const times: { ours: number[]; bare: number[] } = { ours: [], bare: [] };
-    for (let round = 0; round < ROUNDS; round += 1) {
-      times.ours.push(await ours(store, batch, events, `round${round}`));
-      times.bare.push(bare.insert(sealedRows(events), batch));
+    const best = { awaited: Number.POSITIVE_INFINITY, inFlight: Number.POSITIVE_INFINITY, bare: Number.POSITIVE_INFINITY };
+    for (let round = -1; round < ROUNDS; round += 1) {
+      const seconds = {
+        awaited: await ours(batch, events, { name: `awaited${round}`, inFlight: 1 }),
+        inFlight: await ours(batch, events, { name: `inflight${round}`, inFlight: 4 }),
+        bare: bare.insert(sealedRows(events), batch),
+      };
+      // The first round warms up.
+      if (round < 0) continue;
+      best.awaited = Math.min(best.awaited, seconds.awaited);
+      best.inFlight = Math.min(best.inFlight, seconds.inFlight);
+      best.bare = Math.min(best.bare, seconds.bare);
     }
-    const own = events / median(times.ours);
-    const other = events / median(times.bare);
-    const ratio = own / other;
-    missed ||= ratio < BOUND;
-    process.stdout.write(
-      `append, ${batch} per commit: ours ${perSecond(own)}, bare ${perSecond(other)}, ratio ${ratio.toFixed(2)} (bound ≥ ${BOUND})\n`,
-    );
+    for (const [mode, seconds] of [
+      ['each awaited', best.awaited],
+      ['4 in flight', best.inFlight],
+    ] as const) {
+      const ratio = best.bare / seconds;
+      missed ||= ratio < BOUND;
+      process.stdout.write(
+        `append, ${batch} per call, ${mode}: ${perSecond(events / seconds)}, bare ${perSecond(events / best.bare)}, ratio ${ratio.toFixed(2)} (bound ≥ ${BOUND})\n`,
+      );
+    }
   }
 } finally {
   await store[Symbol.asyncDispose]();
@@ -46,16 +56,20 @@ try {
 }
 process.exitCode = missed ? 1 : 0;
 
-/** Seconds for `events` events, each batch awaited before the next. */
-async function ours(into: Store, batch: number, events: number, name: string): Promise<number> {
-  const writer: SessionWriter = await into.createSession(
-    { id: `sesn_${batch}_${name}`, owner: 'bench', experiment: null, trial: null, lane: null, taskName: null, createdAt: AT },
-    [],
-  );
+/** Seconds until all are durable. */
+async function ours(batch: number, events: number, { name, inFlight }: { name: string; inFlight: number }): Promise<number> {
+  const session = { id: `sesn_${batch}_${name}`, owner: 'bench', experiment: null, trial: null, lane: null, taskName: null, createdAt: AT };
+  const writer = await store.createSession(session, []);
   const batches: EventDraft[][] = [];
   for (let first = 0; first < events; first += batch) batches.push(drafts(first, batch));
+  globalThis.gc?.();
   const start = performance.now();
-  for (const one of batches) await writer.append(one);
+  const onTheirWay: Promise<unknown>[] = [];
+  for (const one of batches) {
+    onTheirWay.push(writer.append(one));
+    if (onTheirWay.length >= inFlight) await onTheirWay.shift();
+  }
+  await Promise.all(onTheirWay);
   const seconds = (performance.now() - start) / 1000;
   await writer.release();
   return seconds;
@@ -71,6 +85,7 @@ function openBare(file: string): { insert(rows: EventRow[], batch: number): numb
   let place = 0;
   return {
     insert(rows, batch) {
+      globalThis.gc?.();
       const start = performance.now();
       for (let first = 0; first < rows.length; first += batch) {
         database.exec('BEGIN IMMEDIATE');
@@ -122,10 +137,6 @@ function drafts(first: number, count: number): EventDraft[] {
         return { ...shared, type: 'agent.output', data: { stream: 'stdout', text: line } };
     }
   });
-}
-
-function median(values: readonly number[]): number {
-  return [...values].sort((a, b) => a - b)[Math.floor(values.length / 2)] ?? Number.NaN;
 }
 
 function perSecond(rate: number): string {
