@@ -1,4 +1,5 @@
-import { chmod, lstat, mkdir, realpath, rm, symlink } from 'node:fs/promises';
+import { chmodSync, existsSync, mkdirSync, symlinkSync } from 'node:fs';
+import { lstat, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 
 /** Of the host, read-only. Mounted, never linked, for a link could be replaced from inside. */
@@ -29,29 +30,28 @@ const WRITABLE: readonly (readonly [string, number])[] = [
   ['/var/tmp', 0o1777],
 ];
 
-/** Everything writable of a new sandbox, in one host folder that becomes its root. Returns the host directories to be mounted over it. */
-export async function makeRoot(root: string, workdir: string): Promise<string[]> {
-  await mkdir(root, { mode: 0o755 });
-  await chmod(root, 0o755);
-  await makeWritable(root, workdir);
-  await symlink('/run', join(root, 'var/run'));
-  for (const path of FRESH_MOUNTS) await mkdir(join(root, path));
-  const mounted: string[] = [];
-  for (const path of HOST_DIRECTORIES) {
-    if ((await realpath(path).catch(() => null)) === null) continue;
-    await mkdir(join(root, path));
-    mounted.push(path);
-  }
+/**
+ * Everything writable of a new sandbox, in one host folder that becomes its root. Returns the host directories to be mounted over it. Some
+ * forty calls of microseconds each: done at once they cost less than waiting for forty answers.
+ */
+export function makeRoot(root: string, workdir: string): string[] {
+  mkdirSync(root, { mode: 0o755 });
+  chmodSync(root, 0o755);
+  makeWritable(root, workdir);
+  symlinkSync('/run', join(root, 'var/run'));
+  for (const path of FRESH_MOUNTS) mkdirSync(join(root, path));
+  const mounted = HOST_DIRECTORIES.filter((path) => existsSync(path));
+  for (const path of mounted) mkdirSync(join(root, path));
   return mounted;
 }
 
 /** The directories that every Task finds, below what stands for `/`. */
-export async function makeWritable(root: string, workdir: string): Promise<void> {
+export function makeWritable(root: string, workdir: string): void {
   for (const [path, mode] of WRITABLE) {
-    await mkdir(join(root, path), { recursive: true });
-    await chmod(join(root, path), mode);
+    mkdirSync(join(root, path), { recursive: true });
+    chmodSync(join(root, path), mode);
   }
-  await mkdir(join(root, workdir), { recursive: true });
+  mkdirSync(join(root, workdir), { recursive: true });
 }
 
 /** Removes a sandbox's folder, unreadable directories included; links in it are removed, never followed. */

@@ -86,7 +86,7 @@ class LocalProvider implements SandboxProvider {
     const folder = await makeLabelledFolder(this.#directory, spec.labels);
     try {
       const root = join(folder, 'root');
-      const hostDirectories = await makeRoot(root, workdir);
+      const hostDirectories = makeRoot(root, workdir);
       const mounts = [...(ownNetwork ? [] : await resolverMount()), ...spec.mounts];
       const walls = { root, hostDirectories, mounts, hidden: await present(closed), ownNetwork };
       const { file, args } = maker.command(walls, [programs.sh, '-c', KEEPER]);

@@ -64,7 +64,7 @@ class PlainProvider implements SandboxProvider {
     try {
       const root = join(await realpath(folder), 'root');
       await mkdir(root);
-      await makeWritable(root, workdir);
+      makeWritable(root, workdir);
       const path = environment.PATH ?? '/usr/local/bin:/usr/bin:/bin';
       const lease = new PlainLease({
         folder,
