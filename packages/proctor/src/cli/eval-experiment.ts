@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { type ExperimentEnd, type ExperimentOptions, type ExperimentPlan, evalExperiment } from '../compositions/eval-experiment.ts';
 import { writeExperimentFile } from '../compositions/experiment-file.ts';
 import { AppError } from '../domain/errors.ts';
-import { terminalLine } from '../domain/terminal-text.ts';
+import { terminalJson, terminalLine } from '../domain/terminal-text.ts';
 import { table } from './columns.ts';
 import type { Call } from './command.ts';
 import { type Compiled, compiledFor } from './compiled-tasks.ts';
@@ -88,7 +88,7 @@ function writeConfig({ terminal }: Call, asked: Asked, target: string): number {
 }
 
 function tellPlan({ given, terminal }: Call, plan: ExperimentPlan, refused: number): number {
-  if (given.flag('json')) terminal.out(`${JSON.stringify(plan, null, 2)}\n`);
+  if (given.flag('json')) terminal.out(`${terminalJson(JSON.stringify(plan, null, 2))}\n`);
   else {
     const count = (action: string) => plan.trials.filter((trial) => trial.action === action).length;
     const rows = plan.trials.map((trial) => [

@@ -1,6 +1,6 @@
 import { relative } from 'node:path';
 import type { Issue } from '../domain/issue.ts';
-import { terminalLine } from '../domain/terminal-text.ts';
+import { terminalJson, terminalLine } from '../domain/terminal-text.ts';
 import type { CompileResult } from '../task-format.ts';
 import type { Call } from './command.ts';
 import { compileOne } from './task-compiler.ts';
@@ -15,7 +15,7 @@ export async function run({ words, given, terminal }: Call): Promise<number> {
   });
   const { paintErr } = terminal;
   if (given.flag('json')) {
-    terminal.out(`${JSON.stringify(asJson(result), null, 2)}\n`);
+    terminal.out(`${terminalJson(JSON.stringify(asJson(result), null, 2))}\n`);
   } else if (result.kind === 'compiled') {
     terminal.out(taskText(result, terminal.paint, { verbose: given.flag('verbose') }));
     terminal.err(issuesText(located(result.warnings, result.path), paintErr));

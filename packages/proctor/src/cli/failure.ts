@@ -1,13 +1,15 @@
 import { AppError, messageOf } from '../domain/errors.ts';
 import { formatIssue, type Issue } from '../domain/issue.ts';
-import { terminalLines } from '../domain/terminal-text.ts';
+import { terminalJson, terminalLines } from '../domain/terminal-text.ts';
 import type { Terminal } from './terminal.ts';
 
 /** Says what went wrong, to a person or to a program, and gives the exit code. */
 export function tellFailure(error: unknown, terminal: Terminal, options: { json: boolean; command: string | null }): number {
   const known = error instanceof AppError ? error : new AppError('internal', messageOf(error), { cause: error });
   if (options.json) {
-    terminal.out(`${JSON.stringify({ error: { code: known.code, message: known.message, details: known.details } }, null, 2)}\n`);
+    terminal.out(
+      `${terminalJson(JSON.stringify({ error: { code: known.code, message: known.message, details: known.details } }, null, 2))}\n`,
+    );
     return known.exitCode;
   }
   terminal.err(`${terminal.paintErr.red('proctor:')} ${terminalLines(known.message)}\n`);

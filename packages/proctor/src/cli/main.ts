@@ -10,9 +10,10 @@ import { openTerminal, type Terminal } from './terminal.ts';
 export function main(argv: string[]): void {
   const terminal = openTerminal(process.env, argv.includes('--no-color'));
   const json = argv.includes('--json');
-  run(argv, terminal)
-    .catch((error: unknown) => tellFailure(error, terminal, { json, command: commandPath(argv, ROOT) }))
-    .then(leave);
+  const fail = (error: unknown) => tellFailure(error, terminal, { json, command: commandPath(argv, ROOT) });
+  // Node's own exit code for these is 1, which here means that a verdict is not satisfied.
+  process.on('uncaughtException', (error) => process.exit(fail(error)));
+  run(argv, terminal).catch(fail).then(leave);
 }
 
 async function run(argv: string[], terminal: Terminal): Promise<number> {

@@ -1,7 +1,7 @@
 import type { Client } from '../api/client.ts';
 import { AppError } from '../domain/errors.ts';
 import { EVENT_DATA, type EventRow, type EventType } from '../domain/events.ts';
-import { terminalLine } from '../domain/terminal-text.ts';
+import { terminalJson, terminalLine } from '../domain/terminal-text.ts';
 import { aligned, localTime, table } from './columns.ts';
 import type { Call } from './command.ts';
 import { withClient } from './open.ts';
@@ -38,7 +38,7 @@ export async function events(call: Call): Promise<number> {
   const types = eventTypes(call.given.list('type'));
   const write = (row: EventRow) => {
     if (types.length > 0 && !types.includes(row.type)) return;
-    call.terminal.out(call.given.flag('json') ? `${JSON.stringify(whole(row))}\n` : line(row));
+    call.terminal.out(call.given.flag('json') ? `${terminalJson(JSON.stringify(whole(row)))}\n` : line(row));
   };
   await withClient(call, async (client) => {
     const after = call.given.number('after') ?? 0;

@@ -37,7 +37,9 @@ export function openTerminal(environment: NodeJS.ProcessEnv, noColor: boolean): 
     paintErr: picocolors.createColors(wantsColor(environment, noColor, stderr.isTTY === true)),
     outIsTty: stdout.isTTY === true,
     errIsTty: stderr.isTTY === true,
-    columns: stdout.isTTY === true ? Math.max(20, stdout.columns) : 100,
+    get columns() {
+      return stdout.isTTY === true ? Math.max(20, stdout.columns) : 100;
+    },
     rawErr: stderr,
   };
 }

@@ -139,8 +139,8 @@ describe('completion', () => {
 
   test.for(['zsh', 'fish'])('the script of %s is one that it reads', async (shell, { skip }) => {
     if (spawnSync(shell, ['--version']).error !== undefined) skip(`${shell} is not installed`);
-    const { stdout } = await cli.run(['completion', shell]);
-    expect(spawnSync(shell, ['-n'], { input: stdout, encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
+    cli.write({ script: (await cli.run(['completion', shell])).stdout });
+    expect(spawnSync(shell, ['-n', path.join(cli.folder, 'script')], { encoding: 'utf8' })).toMatchObject({ status: 0, stderr: '' });
   });
 
   test('an unknown shell is refused', async () => {

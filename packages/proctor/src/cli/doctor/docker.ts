@@ -3,6 +3,7 @@ import { homedir } from 'node:os';
 import { z } from 'zod';
 import { ask, type Finding, missing, ok, warning } from './finding.ts';
 import { installLine } from './host.ts';
+import { diskFinding } from './store.ts';
 
 export type DockerFacts = { findings: Finding[]; isPodman: boolean; cgroup: string | null };
 
@@ -26,7 +27,12 @@ export async function dockerFacts(environment: NodeJS.ProcessEnv): Promise<Docke
       isPodman: false,
       cgroup: null,
     };
-  const [info, buildx] = await Promise.all([ask('docker', 'info', '--format', '{{json .}}'), ask('docker', 'buildx', 'version')]);
+  const [info, buildx, context] = await Promise.all([
+    ask('docker', 'info', '--format', '{{json .}}'),
+    ask('docker', 'buildx', 'version'),
+    ask('docker', 'context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'),
+  ]);
+  const endpoint = context.kind === 'ran' && context.code === 0 ? withoutSecret(context.stdout.trim()) : 'its endpoint';
   const engine = info.kind === 'ran' ? parsed(InfoSchema, info.stdout) : null;
   const isPodman = /podman/i.test(`${server.Platform?.Name ?? ''} ${(server.Components ?? []).map((one) => one.Name).join(' ')}`);
   const buildxVersion = buildx.kind === 'ran' && buildx.code === 0 ? /v?(\d+\.\d+[\w.+-]*)/.exec(buildx.stdout)?.[1] : undefined;
@@ -36,21 +42,30 @@ export async function dockerFacts(environment: NodeJS.ProcessEnv): Promise<Docke
     findings: [
       ok(
         'docker',
-        `${isPodman ? 'Podman' : 'engine'} ${server.Version}${client?.Client?.Version === undefined ? '' : `, client ${client.Client.Version}`}${client?.Client?.Context === undefined ? '' : `, context ${client.Client.Context}`}`,
+        [`${isPodman ? 'Podman' : 'engine'} ${server.Version} at ${endpoint}`, ...clientText(client?.Client ?? null)].join(', '),
       ),
-      ...(engine === null
-        ? []
-        : [
-            ok(
-              'docker host',
-              `${engine.OperatingSystem}, ${engine.NCPU} cpus, ${(engine.MemTotal / 1024 ** 3).toFixed(1)} GiB, ${engine.Driver}, cgroup v${engine.CgroupVersion ?? '?'}, ${engine.DockerRootDir}`,
-            ),
-          ]),
+      ...(engine === null ? [] : engineFindings(engine)),
       buildxVersion === undefined
         ? warning('buildx', 'not installed: images are built by the older builder', installLine('docker-buildx'))
         : ok('buildx', buildxVersion),
     ],
   };
+}
+
+function clientText(client: { Version?: string | undefined; Context?: string | undefined } | null): string[] {
+  return [
+    ...(client?.Version === undefined ? [] : [`client ${client.Version}`]),
+    ...(client?.Context === undefined ? [] : [`context ${client.Context}`]),
+  ];
+}
+
+function engineFindings(engine: z.infer<typeof InfoSchema>): Finding[] {
+  const memory = `${(engine.MemTotal / 1024 ** 3).toFixed(1)} GiB`;
+  const host = [engine.OperatingSystem, `${engine.NCPU} cpus`, memory, engine.Driver, `cgroup v${engine.CgroupVersion ?? '?'}`];
+  return [
+    ok('docker host', host.join(', ')),
+    ...(existsSync(engine.DockerRootDir) ? [diskFinding('docker disk', engine.DockerRootDir, 'docker system prune')] : []),
+  ];
 }
 
 function unreachable(said: string, environment: NodeJS.ProcessEnv): Finding {

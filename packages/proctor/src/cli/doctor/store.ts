@@ -6,7 +6,7 @@ import { type Finding, missing, ok, warning } from './finding.ts';
 /** Where results go, whether they can, and how much room there is. */
 export function storeFindings(home: string): Finding[] {
   const place = nearestExisting(home);
-  return [storeFinding(home, place), diskFinding(place)];
+  return [storeFinding(home, place), diskFinding('disk', place, 'proctor gc --older-than 7d')];
 }
 
 function storeFinding(home: string, place: string): Finding {
@@ -17,14 +17,15 @@ function storeFinding(home: string, place: string): Finding {
   return ok('store', `${home}, ${size.complete ? '' : 'more than '}${bytes(size.bytes)} in ${size.files.toLocaleString('en-US')} files`);
 }
 
-function diskFinding(place: string): Finding {
+/** Room on the filesystem of `place`; `fix` frees some. */
+export function diskFinding(name: string, place: string, fix: string): Finding {
   const { bavail, blocks, bsize, type } = statfsSync(place);
   const free = bavail * bsize;
   const kind = NETWORK_TYPES[type];
-  const text = `${bytes(free)} of ${bytes(blocks * bsize)} free${kind === undefined ? '' : `, on ${kind}`}`;
+  const text = `${place}: ${bytes(free)} of ${bytes(blocks * bsize)} free${kind === undefined ? '' : `, on ${kind}`}`;
   if (kind !== undefined)
-    return warning('disk', text, 'export PROCTOR_HOME=/a/local/folder  # locks of a network filesystem are not to be trusted');
-  return free < LOW_BYTES ? warning('disk', text, 'proctor gc --older-than 7d') : ok('disk', text);
+    return warning(name, text, `use a local folder for ${place}  # locks of a network filesystem are not to be trusted`);
+  return free < LOW_BYTES ? warning(name, text, fix) : ok(name, text);
 }
 
 /** Of files up to a bound, so that a doctor's visit stays short. */

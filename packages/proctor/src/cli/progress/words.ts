@@ -59,10 +59,20 @@ export function planLines(planned: Planned): string[] {
     planned.reused === 0
       ? []
       : [
-          `reused ${planned.reused} ${planned.reused === 1 ? 'trial' : 'trials'}${planned.reusedFrom === null ? '' : ` of ${terminalLine(planned.reusedFrom)}`}; --fresh runs them again`,
+          `reused ${planned.reused} ${planned.reused === 1 ? 'trial' : 'trials'}${planned.reusedFrom === null ? '' : ` of ${dayText(planned.reusedFrom)}`}; --fresh runs them again`,
         ];
   return [first, ...reused, ...planned.notes.map((note) => `note: ${terminalLine(note)}`)];
 }
+
+/** `3 November`, with the year when it is another one. */
+function dayText(at: string): string {
+  const date = new Date(at);
+  if (Number.isNaN(date.getTime())) return terminalLine(at);
+  const isThisYear = date.getFullYear() === new Date().getFullYear();
+  return `${date.getDate()} ${MONTHS[date.getMonth()]}${isThisYear ? '' : ` ${date.getFullYear()}`}`;
+}
+
+const MONTHS = ['January', 'February', 'March', 'April', 'May', 'June', 'July', 'August', 'September', 'October', 'November', 'December'];
 
 export const STOPPING: Readonly<Record<Extract<Progress, { kind: 'stopping' }>['reason'], string>> = {
   interrupted: 'stopping: interrupted',
