@@ -1,5 +1,5 @@
 import { type Dirent, lstatSync, readdirSync, realpathSync, statSync } from 'node:fs';
-import { basename, dirname, join, relative } from 'node:path';
+import { basename, dirname, join } from 'node:path';
 import { messageOf } from '../domain/errors.ts';
 import type { DiscoveredFolder, DiscoverOptions, Source } from '../source.ts';
 import { HostTaskFolder } from './task-folder.ts';
@@ -35,7 +35,7 @@ function search(root: string, options: DiscoverOptions): DiscoveredFolder[] {
     for (const entry of entries) if (entry.isSymbolicLink()) rejectLink(join(path, entry.name), options);
     waiting.push(...below.map((entry) => join(path, entry.name)).reverse());
   }
-  return found.sort((left, right) => compare(relative(root, left.folder.root), relative(root, right.folder.root)));
+  return found.sort((left, right) => compare(left.folder.root, right.folder.root));
 }
 
 function list(path: string, options: DiscoverOptions): Dirent[] {

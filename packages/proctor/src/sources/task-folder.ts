@@ -20,12 +20,12 @@ export class HostTaskFolder implements TaskFolder {
   readonly root: string;
   readonly name: string;
   /** What lies directly in the folder, as its discovery saw it. */
-  #kinds: Map<string, Kind>;
+  #entries: readonly Dirent[];
 
   constructor(root: string, entries: readonly Dirent[] = readdirSync(root, { withFileTypes: true })) {
     this.root = root;
     this.name = basename(root);
-    this.#kinds = new Map(entries.map((entry) => [entry.name, kindOfEntry(entry)]));
+    this.#entries = entries;
   }
 
   async kindOf(path: string): Promise<Kind | null> {
@@ -66,9 +66,10 @@ export class HostTaskFolder implements TaskFolder {
   }
 
   #kindOf(path: string): Kind | null {
-    if (!path.includes('/')) return this.#kinds.get(path) ?? null;
-    const first = this.#kinds.get(path.slice(0, path.indexOf('/')));
-    if (first !== 'directory' && first !== 'link') return null;
+    const slash = path.indexOf('/');
+    const first = this.#entries.find((entry) => entry.name === (slash === -1 ? path : path.slice(0, slash)));
+    if (first === undefined) return null;
+    if (slash === -1) return kindOfEntry(first);
     try {
       const stats = lstatSync(join(this.root, path), { throwIfNoEntry: false });
       return stats === undefined ? null : kindOfEntry(stats);

@@ -3,9 +3,10 @@ import { type HarborEnvironment, readEnvironment } from './harbor-environment.ts
 import { type LiveVerifier, maxIterations, readImageAlias, readLiveVerifier, taskTitle } from './harbor-live-keys.ts';
 import { type HarborAgent, type HarborVerifier, readAgent, readVerifier } from './harbor-phases.ts';
 import { type HarborStep, readSteps } from './harbor-steps.ts';
+import { childPath } from './key-path.ts';
 import { arrayOf, environmentVariables, fail, nonEmptyText, oneOf, text } from './lax-values.ts';
 import type { MappingLog } from './mapping-log.ts';
-import type { Table } from './plain-json.ts';
+import { isTable, plainJson, type Table } from './plain-json.ts';
 import { type Read, TableReader } from './table-reader.ts';
 
 /** A task.toml as Harbor's model holds it, defaults filled in, and beside it the live keys of the minimal form. */
@@ -52,7 +53,7 @@ export function readHarborConfig(value: Table, log: MappingLog, options: { hasTe
     max_iterations: reader.take<number | null>('max_iterations', maxIterations, null, 'not written: --max-iterations, else 1'),
     ...readRootVerifier(reader, options.hasTestScript),
   };
-  for (const key of ['source', 'metadata'] as const) if (reader.has(key)) log.carry(key, reader.raw(key));
+  if (reader.has('source')) log.carry('source', reader.raw('source'));
   reader.end();
   return config;
 }
@@ -100,15 +101,19 @@ const packageName: Read<string> = (cell) => {
 
 /** Free-form: nothing in it is unknown, and difficulty and tags are read later. */
 function readMetadata(reader: TableReader): Table {
-  const read = (inner: TableReader): Table => {
-    for (const key of inner.keys())
-      inner.written(key, anything, key === 'difficulty' || key === 'tags' ? 'a tag' : 'kept in source_fields');
-    return inner.value;
-  };
-  return reader.table('metadata', read, {});
+  if (!reader.has('metadata')) return {};
+  const value = plainJson(reader.raw('metadata'));
+  const path = reader.at('metadata');
+  if (!isTable(value) || !isTable(reader.raw('metadata')))
+    return fail({ value: reader.raw('metadata'), path, log: reader.log }, 'a table') ?? {};
+  const entries = Object.entries(value);
+  if (entries.length === 0) reader.log.take(path, {});
+  for (const [key, item] of entries) {
+    reader.log.take(childPath(path, key), item, key === 'difficulty' || key === 'tags' ? 'a tag' : 'kept in source_fields');
+  }
+  reader.log.carry(path, value);
+  return value;
 }
-
-const anything: Read<unknown> = (cell) => cell.value ?? null;
 
 function readRootEnvironment(reader: TableReader): HarborEnvironment {
   return reader.section('environment', (inner) => {

@@ -34,9 +34,9 @@ export class MappingLog {
     this.issues.push({ severity: 'warning', path, message, ...detail });
   }
 
+  /** `value` is JSON already. */
   take(path: string, value: unknown, reason?: string): void {
-    const json = plainJson(value);
-    this.account.push(reason === undefined ? { path, fate: 'taken', value: json } : { path, fate: 'taken', value: json, reason });
+    this.account.push(reason === undefined ? { path, fate: 'taken', value } : { path, fate: 'taken', value, reason });
   }
 
   defaulted(path: string, value: unknown, reason: string): void {

@@ -8,9 +8,17 @@ export function plainJson(value: unknown): unknown {
   if (typeof value === 'bigint') return value.toString();
   if (value instanceof Date)
     return Number.isNaN(value.getTime()) ? 'invalid date' : value.toISOString().replace(/\.000(?=Z|[+-]\d\d:\d\d$|$)/, '');
-  if (Array.isArray(value)) return value.map(plainJson);
-  if (isTable(value)) return Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainJson(item)]));
+  if (Array.isArray(value)) return isJson(value) ? value : value.map(plainJson);
+  if (isTable(value)) return isJson(value) ? value : Object.fromEntries(Object.entries(value).map(([key, item]) => [key, plainJson(item)]));
   return null;
+}
+
+/** Most values are JSON as they are: those are not copied. */
+function isJson(value: unknown): boolean {
+  if (value === null || typeof value === 'string' || typeof value === 'boolean') return true;
+  if (typeof value === 'number') return Number.isFinite(value);
+  if (Array.isArray(value)) return value.every(isJson);
+  return isTable(value) && Object.values(value).every(isJson);
 }
 
 export type Table = Readonly<Record<string, unknown>>;

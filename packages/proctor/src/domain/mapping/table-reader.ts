@@ -22,10 +22,6 @@ export class TableReader {
     this.log = log;
   }
 
-  keys(): string[] {
-    return Object.keys(this.value);
-  }
-
   has(key: string): boolean {
     this.#asked.push(key);
     return Object.hasOwn(this.value, key);
@@ -35,8 +31,9 @@ export class TableReader {
     return this.has(key) ? this.value[key] : undefined;
   }
 
+  /** Of a key of the format, which needs no quotes. */
   at(key: string): string {
-    return childPath(this.path, key);
+    return this.path === '' ? key : `${this.path}.${key}`;
   }
 
   /** A key with a default, which the account names where it says something. */
@@ -57,10 +54,10 @@ export class TableReader {
   }
 
   /** A key that is known to be written. */
-  written<T>(key: string, read: Read<T>, reason?: string): T | undefined {
+  written<T>(key: string, read: Read<T>): T | undefined {
     const path = this.at(key);
     const value = read({ value: this.raw(key), path, log: this.log });
-    if (value !== undefined) this.log.take(path, value, reason);
+    if (value !== undefined) this.log.take(path, value);
     return value;
   }
 
@@ -98,7 +95,7 @@ export class TableReader {
 
   /** Every key that was not asked for is ignored, with a warning that names the key it may have been meant as. */
   end(): void {
-    const keys = this.keys();
+    const keys = Object.keys(this.value);
     const asked = keys.length > FEW ? new Set(this.#asked) : null;
     if (keys.length === 0 && this.path !== '') this.log.take(this.path, {});
     for (const key of keys) {
@@ -106,8 +103,10 @@ export class TableReader {
       const place = this.log.elsewhere.get(key);
       const guess = place === undefined ? didYouMean(key, this.#asked) : null;
       const hint = place === undefined ? (guess === null ? undefined : `Did you mean ${guess}?`) : `It belongs ${place}`;
-      this.ignore(key, 'not a key of this table; kept in source_fields');
-      this.log.warn(this.at(key), 'unknown key, ignored', hint === undefined ? {} : { hint });
+      const path = childPath(this.path, key);
+      this.log.ignore(path, 'not a key of this table; kept in source_fields');
+      this.log.carry(path, this.value[key]);
+      this.log.warn(path, 'unknown key, ignored', hint === undefined ? {} : { hint });
     }
   }
 }
