@@ -37,9 +37,9 @@ install_missing() {
   DEBIAN_FRONTEND=noninteractive with_retry apt-get install -y -qq --no-install-recommends "${missing[@]}" >/dev/null
 }
 
-# The mirror that this machine's apt already uses.
+# The mirror that this machine's apt already uses. Either kind of list may be absent.
 mirror() {
-  cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null |
+  { cat /etc/apt/sources.list.d/*.sources /etc/apt/sources.list 2>/dev/null || true; } |
     awk '/^URIs:/ { print $2; exit } /^deb / { for (i = 2; i <= NF; i++) if ($i ~ /:\/\//) { print $i; exit } }'
 }
 
