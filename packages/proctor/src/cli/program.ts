@@ -15,8 +15,8 @@ export type Asked =
 /** Reads a command line against the table; help is written as it is asked for. Errors: usage. */
 export function readCommandLine(argv: readonly string[], root: CommandSpec, terminal: Terminal): Asked {
   const asked: Asked[] = [];
-  const program = build(root, terminal, '', (one) => void asked.push(one), root.options ?? []);
   const line = argv[0] === 'help' ? [...argv.slice(1), '--help'] : argv;
+  const program = build(root, '', { terminal, line, global: root.options ?? [], ask: (one) => void asked.push(one) });
   try {
     program.parse(line, { from: 'user' });
   } catch (error) {
@@ -44,7 +44,10 @@ export function commandPath(argv: readonly string[], root: CommandSpec): string 
   return path.length === 0 ? null : path.join(' ');
 }
 
-function build(spec: CommandSpec, terminal: Terminal, path: string, ask: (asked: Asked) => void, global: readonly OptionSpec[]): Command {
+type Reading = { terminal: Terminal; line: readonly string[]; global: readonly OptionSpec[]; ask: (asked: Asked) => void };
+
+function build(spec: CommandSpec, path: string, reading: Reading): Command {
+  const { terminal, line, global, ask } = reading;
   const command = new Command(spec.name).exitOverride().helpCommand(false).helpOption('-h, --help', 'this text');
   command.configureOutput({
     writeOut: (text) => terminal.out(text),
@@ -56,7 +59,9 @@ function build(spec: CommandSpec, terminal: Terminal, path: string, ask: (asked:
   if (spec.arguments !== undefined) command.arguments(spec.arguments);
   for (const option of spec.options ?? []) command.addOption(toOption(option));
   for (const child of spec.commands ?? []) {
-    command.addCommand(build(child, terminal, `${path}${child.name} `, ask, global), { hidden: child.hidden === true });
+    // Most commands of a line are not the one that it names: their line in the help is all that they need.
+    const built = line.includes(child.name) ? build(child, `${path}${child.name} `, reading) : inHelp(child);
+    command.addCommand(built, { hidden: child.hidden === true });
   }
   const load = spec.load;
   const declared = [...(spec.options ?? []), ...global].map((option) => longName(option.flags));
@@ -77,6 +82,11 @@ function build(spec: CommandSpec, terminal: Terminal, path: string, ask: (asked:
   }
   if (load === undefined) command.allowExcessArguments(true);
   return command;
+}
+
+function inHelp(spec: CommandSpec): Command {
+  const command = new Command(spec.name).summary(spec.summary).description(spec.summary);
+  return spec.arguments === undefined ? command : command.arguments(spec.arguments);
 }
 
 function toOption(spec: OptionSpec): Option {
