@@ -128,6 +128,12 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       expect(one).toMatchObject({ verdict: 'satisfied', iterations: 2, outcome_result: 'satisfied', max_iterations: 3 });
     });
 
+    test('an isolated verification has the declared network', async () => {
+      const check = '#!/bin/sh\n[ "$(ls /sys/class/net | wc -l)" -gt 1 ] && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n';
+      const one = await world.one(task(check), 'nop', sandbox, { maxIterations: 2 });
+      expect(one).toMatchObject({ verdict: 'satisfied', place: 'isolated' });
+    });
+
     test('a loop that runs out ends with its last verdict', async () => {
       const one = await world.one(task(CHECK), script('echo no > /app/answer'), sandbox, { maxIterations: 2 });
       expect(one).toMatchObject({

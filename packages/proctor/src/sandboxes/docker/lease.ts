@@ -113,7 +113,8 @@ export class DockerLease implements SandboxLease {
   }
 
   async openVerifier(from: Snapshot): Promise<SandboxLease> {
-    const spec: SandboxSpec = { ...this.#spec, workdir: this.facts.workdir, network: { mode: 'none', hosts: [] } };
+    // The declared network: a verifier that installs what it needs must be able to do so here too.
+    const spec: SandboxSpec = { ...this.#spec, workdir: this.facts.workdir };
     return await verifierFrom(from, (image) => openLease(this.#parts, image, spec));
   }
 
