@@ -13,7 +13,6 @@ import { seededRandom } from './domain/statistics-random.ts';
 import type { SessionSummary } from './domain/summary.ts';
 import { createProviderChoice } from './engine/choose-provider.ts';
 import { type Janitor, startJanitor } from './engine/janitor.ts';
-import { type Box, type BoxRequest, openBox } from './engine/open-box.ts';
 import type { EngineParts } from './engine/parts.ts';
 import { type Swept, sweep } from './engine/recovery.ts';
 import { Sessions } from './engine/sessions.ts';
@@ -39,8 +38,6 @@ export type Config = {
 export type Composed = {
   client: Client;
   engine: EngineParts;
-  /** A sandbox for a person's terminal; makes no Session. */
-  openBox(request: BoxRequest): Promise<Box>;
   /** Ends what dead owners left and starts the janitor for what we will make. Before the first Session of a command that runs any. */
   beginRunning(): Promise<Swept>;
   close(): Promise<void>;
@@ -116,7 +113,6 @@ export async function compose(config: Config): Promise<Composed> {
   return {
     client,
     engine,
-    openBox: (request) => openBox(engine, sessions, request),
     beginRunning: async () => {
       if (janitor === null && config.janitorArgv.length > 0) janitor = startJanitor([...config.janitorArgv, home, owner], process.env);
       return sweep(engine);

@@ -70,6 +70,7 @@ export async function runExperiment(call: Call, asked: Asked, compiled: Compiled
       shuffleSeed: settings.shuffle === true ? (settings.seed ?? 0) : null,
       failFast: settings.fail_fast ?? null,
       acceptRetries: settings.accept_retries === true,
+      keepState: settings.keep_state === true,
       skipInvalid: settings.skip_invalid === true,
       host: { cpus: os.availableParallelism(), freeMemoryMb: Math.floor(process.availableMemory() / 1024 ** 2) },
       progress: (event) => watch.take(event),

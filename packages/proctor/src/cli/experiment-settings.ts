@@ -96,6 +96,7 @@ function fromFlags(given: Given): Omit<Partial<ExperimentFile>, 'tasks'> {
       live_processes: given.text('live-processes'),
       reward_key: given.text('reward-key'),
       accept_retries: given.flag('accept-retries') || null,
+      keep_state: given.flag('keep-state') || null,
     }),
   );
   return {

@@ -1,11 +1,15 @@
 import type { Agent } from '../agent.ts';
 import type { Composed } from '../compose.ts';
 import type { EnvironmentSpec } from '../domain/environment.ts';
+import { AppError } from '../domain/errors.ts';
 import type { Task } from '../domain/task.ts';
 import { admit } from '../engine/admission.ts';
+import { stateKey } from '../engine/evidence.ts';
+import type { ChosenProvider } from '../engine/parts.ts';
 import { placeVariables } from '../engine/places.ts';
 import { provision } from '../engine/provision.ts';
 import { treeEntries } from '../engine/verdict-files.ts';
+import type { PreparedImage } from '../sandbox.ts';
 import { collect, packEntries } from '../system/tar.ts';
 import { TreeContent } from '../system/tree-content.ts';
 
@@ -19,10 +23,10 @@ export interface OpenShell extends AsyncDisposable {
   notes: string[];
 }
 
-/** A task's box as an agent finds it, with verifier or solution files where they are asked for. No Session, no event, no verdict. Errors: as admission's. */
+/** A task's box as an agent finds it, or as a Session's agent left it, with verifier or solution files where they are asked for. No Session, no event, no verdict. Errors: as admission's. */
 export async function openShell(
   { client, engine }: Composed,
-  options: { task: Task; spec: EnvironmentSpec; tests: boolean; solution: boolean; signal: AbortSignal },
+  options: { task: Task; spec: EnvironmentSpec; session: string | null; tests: boolean; solution: boolean; signal: AbortSignal },
 ): Promise<OpenShell> {
   const { task, spec, signal } = options;
   const content = new TreeContent();
@@ -31,7 +35,9 @@ export async function openShell(
   const ask = admit(task, agent, engine.agentKind('nop'), spec, chosen, engine.host, content);
   const environment = { id: 'env_shell', version: 1, name: 'shell', digest: '', spec, created_at: engine.clock.now().toISOString() };
   const expiresAt = new Date(engine.clock.now().getTime() + LIFE_MS).toISOString();
+  const from = options.session === null ? null : await keptState(chosen, options.session);
   const { lease, workdir } = await provision(engine, {
+    from,
     frozen: { agent, environment, task, chosen, ask, captureRoots: [], mounts: [] },
     agent: NOBODY,
     agentDigest: agent.digest,
@@ -61,6 +67,16 @@ export async function openShell(
     await lease[Symbol.asyncDispose]();
     throw error;
   }
+}
+
+async function keptState({ provider, name }: ChosenProvider, session: string): Promise<PreparedImage> {
+  const kept = (await provider.kept?.(stateKey(session))) ?? null;
+  if (kept !== null) return kept;
+  throw new AppError(
+    'not_found',
+    `no final state of ${session} is kept in the ${name} sandbox: eval experiment --keep-state keeps it, in Docker. What is kept of it: proctor sessions files ${session}`,
+    { details: { session } },
+  );
 }
 
 const NOBODY: Agent = { environment: {}, redact: [], timeLimitMs: null, speaks: { kind: 'command', argv: ['true'] } };

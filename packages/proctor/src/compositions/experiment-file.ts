@@ -45,6 +45,7 @@ export const ExperimentFileSchema = z.strictObject({
       live_processes: z.enum(['keep', 'kill', 'contest']).optional(),
       reward_key: z.string().min(1).optional(),
       accept_retries: z.boolean().optional(),
+      keep_state: z.boolean().optional(),
     })
     .optional(),
 });

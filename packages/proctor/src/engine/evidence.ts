@@ -59,6 +59,11 @@ export async function keepEvidence(options: EvidenceOptions): Promise<void> {
   }
 }
 
+/** The key under which a Session's last filesystem is kept. */
+export function stateKey(sessionId: string): string {
+  return `state ${sessionId}`;
+}
+
 /** The filesystem as the agent left it, without the verifier's files. */
 export async function keepState(
   options: Pick<EvidenceOptions, 'log' | 'lease' | 'outcomeId'> & { contract: VerifierContract; key: string },

@@ -1,10 +1,9 @@
 import type { Redaction } from '../domain/redaction.ts';
 import { openOutcome } from '../domain/session.ts';
 import type { Attribution, OutcomeResult } from '../domain/verdict.ts';
-import { keepEvidence, keepState } from './evidence.ts';
+import { keepEvidence, keepState, stateKey } from './evidence.ts';
 import type { EnvironmentFailure } from './frozen.ts';
 import { keepText } from './kept-output.ts';
-import { stateKey } from './open-box.ts';
 import type { Provisioned } from './provision.ts';
 import type { SessionLog } from './session-log.ts';
 import { ENGINE, type OpenOutcome, type SessionSettings } from './session-settings.ts';

@@ -102,6 +102,7 @@ const EVAL_EXPERIMENT: CommandSpec = {
       group: HOW,
     },
     { flags: '--fresh', summary: 'reuse nothing', group: HOW },
+    { flags: '--keep-state', summary: 'keep the filesystem of each Session, for proctor shell <session> (Docker)', group: HOW },
     { flags: '--dry-run', summary: 'the plan: what runs, what is reused and why', group: HOW },
     { flags: '--budget <amount>', summary: 'not in this build: refused', group: HOW },
     {
