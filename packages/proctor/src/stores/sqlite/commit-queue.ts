@@ -1,3 +1,4 @@
+import type { StatementSync } from 'node:sqlite';
 import { AppError } from '../../domain/errors.ts';
 import { BUSY_LIMIT_MS, busyPauseMs, type Connection } from './connection.ts';
 import { asAppError, faultKind } from './faults.ts';
@@ -18,6 +19,8 @@ export type Write = {
 export class CommitQueue {
   readonly #connection: Connection;
   readonly #reserve: Reserve;
+  readonly #begin: StatementSync;
+  readonly #end: StatementSync;
   /** Sends the answers of one commit together. */
   readonly #flushed: () => void;
   #waiting: Write[] = [];
@@ -27,6 +30,8 @@ export class CommitQueue {
   constructor(connection: Connection, reserve: Reserve, flushed: () => void) {
     this.#connection = connection;
     this.#reserve = reserve;
+    this.#begin = connection.database.prepare('BEGIN IMMEDIATE');
+    this.#end = connection.database.prepare('COMMIT');
     this.#flushed = flushed;
   }
 
@@ -89,10 +94,10 @@ export class CommitQueue {
     const admitted = readOnly ? [] : group.filter((write) => this.#reserve.admits(write.isEnding));
     const results = new Map<Write, { value: unknown } | { error: AppError }>();
     if (admitted.length > 0) {
-      database.exec('BEGIN IMMEDIATE');
+      this.#begin.run();
       try {
         for (const write of admitted) results.set(write, attempt(write));
-        database.exec('COMMIT');
+        this.#end.run();
       } catch (error) {
         if (database.isTransaction) database.exec('ROLLBACK');
         throw error;

@@ -13,7 +13,11 @@ export function sessionWrites(database: DatabaseSync): SessionWrites {
     'INSERT INTO sessions (id, owner, token, experiment, trial, lane, task_name, created_at, status) VALUES (?, ?, 1, ?, ?, ?, ?, ?, ?)',
   );
   const byId = database.prepare(`SELECT number, token FROM sessions WHERE id = ?`);
-  const byNumber = database.prepare('SELECT id, token FROM sessions WHERE number = ?');
+  const writing = database.prepare(
+    `SELECT sessions.id, token, last.place, last.hash FROM sessions LEFT JOIN events AS last ON last.place = (
+       SELECT place FROM events WHERE place > ?2 AND place < ?3 ORDER BY place DESC LIMIT 1
+     ) WHERE number = ?1`,
+  );
   const lastEvent = database.prepare('SELECT place, hash FROM events WHERE place > ? AND place < ? ORDER BY place DESC LIMIT 1');
   const setStatus = database.prepare('UPDATE sessions SET status = ? WHERE number = ?');
   const addBlob = database.prepare('INSERT OR IGNORE INTO blob_refs (session, sha256) VALUES (?, ?)');
@@ -44,9 +48,10 @@ export function sessionWrites(database: DatabaseSync): SessionWrites {
       return { session: number, token: 1 };
     },
     append({ session, token, sealed }: AppendRequest) {
-      const row = byNumber.get(session);
+      const row = writing.get(session, placeOf(session, 0), placeOf(session + 1, 0));
       if (row === undefined) throw new AppError('stale_writer', 'expected to append to a Session, found that it was deleted');
-      const { lastSeq, lastHash } = last(session);
+      const lastSeq = row.place === null ? 0 : integer(row.place) - placeOf(session, 0);
+      const lastHash = textOrNull(row.hash) ?? '';
       if (integer(row.token) !== token || lastSeq + 1 !== sealed.firstSeq || lastHash !== sealed.prev) {
         throw new AppError(
           'stale_writer',
