@@ -11,15 +11,17 @@ import { formats } from '../packages/proctor/src/formats/index.ts';
 import { sources } from '../packages/proctor/src/sources/index.ts';
 
 const FOLDERS = 1000;
-const ROUNDS = 9;
+const ROUNDS = 21;
 const BOUND = 2;
 
 const root = mkdtempSync(path.join(tmpdir(), 'bench-compile-'));
 try {
   for (let index = 0; index < FOLDERS; index += 1)
     writeTask(path.join(root, `group-${index % 10}`, `task-${String(index).padStart(4, '0')}`), index);
-  readAll(root);
-  await compileAll();
+  for (let warmUp = 0; warmUp < 4; warmUp += 1) {
+    readAll(root);
+    await compileAll();
+  }
   const reading: number[] = [];
   const compiling: number[] = [];
   for (let round = 0; round < ROUNDS; round += 1) {
