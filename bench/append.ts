@@ -7,7 +7,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { DatabaseSync } from 'node:sqlite';
-import { type EventDraft, type EventRow, seal } from '../packages/proctor/src/domain/events.ts';
+import { seal } from '../packages/proctor/src/domain/event-chain.ts';
+import type { EventDraft, EventRow } from '../packages/proctor/src/domain/events.ts';
 import { FIRST } from '../packages/proctor/src/stores/migrations/001-first.ts';
 import { openSqliteStore } from '../packages/proctor/src/stores/sqlite.ts';
 

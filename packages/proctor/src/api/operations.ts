@@ -1,7 +1,8 @@
 import { z } from 'zod';
 import type { AgentVersion } from '../domain/agent-version.ts';
 import { EnvironmentSpecSchema, type EnvironmentVersion } from '../domain/environment.ts';
-import { type ChainFault, CLIENT_EVENT_DATA, type ClientEventType, type EventRow } from '../domain/events.ts';
+import type { ChainFault } from '../domain/event-chain.ts';
+import { CLIENT_EVENT_DATA, type ClientEventType, type EventRow } from '../domain/events.ts';
 import type { Projection } from '../domain/session.ts';
 import type { SessionSummary } from '../domain/summary.ts';
 import type { Task } from '../domain/task.ts';

@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import { describe, expect, test } from 'vitest';
-import { EVENT_DATA, type EventDraft, type EventRow, type EventType, seal } from './events.ts';
+import { seal } from './event-chain.ts';
+import { EVENT_DATA, type EventDraft, type EventRow, type EventType } from './events.ts';
 import { FAILURE_MODES } from './failure-modes.ts';
 import { SessionSummarySchema } from './session-summary.ts';
 import { SummaryFold } from './summary.ts';

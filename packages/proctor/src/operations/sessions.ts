@@ -2,7 +2,8 @@ import type { Admission, ParsedInput, SessionFile, SessionListing } from '../api
 import { AgentSpecSchema } from '../domain/agent-version.ts';
 import { EnvironmentSpecSchema } from '../domain/environment.ts';
 import { AppError } from '../domain/errors.ts';
-import { ChainCheck, type ChainFault, type EventRow, type EventType } from '../domain/events.ts';
+import { ChainCheck, type ChainFault } from '../domain/event-chain.ts';
+import type { EventRow, EventType } from '../domain/events.ts';
 import { emptyProjection, type Projection, project } from '../domain/session.ts';
 import type { SessionSummary } from '../domain/summary.ts';
 import type { Task } from '../domain/task.ts';

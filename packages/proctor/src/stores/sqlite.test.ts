@@ -17,7 +17,8 @@ import { tmpdir } from 'node:os';
 import path from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { afterEach, beforeEach, expect, test } from 'vitest';
-import { ChainCheck, type EventDraft, type EventRow } from '../domain/events.ts';
+import { ChainCheck } from '../domain/event-chain.ts';
+import type { EventDraft, EventRow } from '../domain/events.ts';
 import type { NewSession, Store } from '../store.ts';
 import { openSqliteStore } from './sqlite.ts';
 

@@ -1,7 +1,8 @@
 import { hash as nodeHash } from 'node:crypto';
 import { canonicalJson } from '../../domain/canonical-json.ts';
 import { AppError, messageOf } from '../../domain/errors.ts';
-import { EVENT_DATA, type EventDraft, type EventRow, type EventType, sealText } from '../../domain/events.ts';
+import { sealText } from '../../domain/event-chain.ts';
+import { EVENT_DATA, type EventDraft, type EventRow, type EventType } from '../../domain/events.ts';
 import type { SessionRow } from '../../store.ts';
 import type { SealedEvents } from './requests.ts';
 

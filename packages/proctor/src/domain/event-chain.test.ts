@@ -1,7 +1,8 @@
 import { createHash } from 'node:crypto';
 import { describe, expect, test } from 'vitest';
 import { canonicalJson } from './canonical-json.ts';
-import { ChainCheck, type EventRow, type EventType, seal } from './events.ts';
+import { ChainCheck, seal } from './event-chain.ts';
+import type { EventRow, EventType } from './events.ts';
 
 const sha256 = (content: string | Uint8Array): string => createHash('sha256').update(content).digest('hex');
 const AT = '2026-01-01T00:00:00.000Z';
