@@ -88,7 +88,7 @@ export class LiveSession {
       log.draft('user.define_outcome', definition, { author }),
       log.draft('outcome.defined', { outcome_id: id, definition }, ENGINE),
     ]);
-    this.#work.outcome = { id, definition, contract, iteration: 0 };
+    this.#work.outcome = { id, definition, contract, iteration: 0, evaluations: 0 };
     return first(rows);
   }
 

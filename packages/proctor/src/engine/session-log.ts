@@ -17,6 +17,7 @@ export class SessionLog {
   /** Resolves with the first cause when a write failed: whoever follows this log would wait for ever. */
   readonly broken: Promise<unknown>;
   #tail: Promise<EventRow[]> = Promise.resolve([]);
+  #waiting: EventDraft[] = [];
 
   constructor(writer: SessionWriter, clock: Clock) {
     this.#writer = writer;
@@ -37,24 +38,27 @@ export class SessionLog {
     return draft as EventDraft;
   }
 
+  /** In line behind everything written before; resolves when it is durable. */
   append(drafts: EventDraft[]): Promise<EventRow[]> {
-    const written = this.#append(drafts);
+    const before = this.#waiting;
+    this.#waiting = [];
+    const written = this.#append([...before, ...drafts]).then((rows) => rows.slice(before.length));
     this.#tail = written;
     return written;
   }
 
-  /** For events whose durability nobody waits for now; `settled` or a later `append` does. */
+  /** For events whose durability nobody waits for now: what is written in one go, or right before an `append`, is one transaction. */
   write(drafts: EventDraft[]): void {
-    this.append(drafts).catch(() => {});
-  }
-
-  /** Resolves when everything written so far is durable. */
-  async settled(): Promise<void> {
-    await this.#tail.catch(() => []);
-    if (this.#failure !== null) throw this.#failure;
+    if (this.#waiting.length === 0) {
+      setImmediate(() => {
+        if (this.#waiting.length > 0) this.append([]).catch(() => {});
+      });
+    }
+    this.#waiting.push(...drafts);
   }
 
   async release(): Promise<void> {
+    if (this.#waiting.length > 0) await this.append([]).catch(() => []);
     await this.#tail.catch(() => []);
     await this.#writer.release();
   }

@@ -24,6 +24,6 @@ export type SessionPhase = 'admission' | 'image' | 'provision' | 'agent_setup';
 export type Definition = EventData<'outcome.defined'>['definition'];
 
 /** The Outcome that is not settled yet. */
-export type OpenOutcome = { id: string; definition: Definition; contract: VerifierContract; iteration: number };
+export type OpenOutcome = { id: string; definition: Definition; contract: VerifierContract; iteration: number; evaluations: number };
 
 export const ENGINE = { author: 'engine' };

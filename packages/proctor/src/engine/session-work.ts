@@ -66,6 +66,7 @@ export class SessionWork {
       }
       if (outcome === null) return this.#settle(null);
       const { judgement, feedback: said } = await this.#evaluate(outcome, provisioned);
+      outcome.evaluations += 1;
       if (this.#interrupt.signal.aborted) {
         return this.#settle({ result: 'interrupted', reason: 'user', attribution: 'cancelled', reward: null });
       }

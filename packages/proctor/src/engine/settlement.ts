@@ -22,8 +22,7 @@ export async function settle(options: SettleOptions): Promise<void> {
   const { log, outcome, settlement } = options;
   if (outcome !== null && settlement !== null) {
     await keepWhatIsThere(options, outcome, settlement);
-    const iterations = log.projection.outcomes.find((one) => one.id === outcome.id)?.iteration ?? 0;
-    await log.append([log.draft('outcome.settled', { outcome_id: outcome.id, iterations, ...settlement }, ENGINE)]);
+    await log.append([log.draft('outcome.settled', { outcome_id: outcome.id, iterations: outcome.evaluations, ...settlement }, ENGINE)]);
     await renderReports(options, outcome);
   }
   const broken = settlement?.result === 'failed';

@@ -20,6 +20,18 @@ export function versionOf<S extends z.ZodType>(record: StoredRecord, spec: S) {
   };
 }
 
+/** A look-up that asks the store once for each named version, since none ever changes. */
+export function rememberVersions<T>(find: (reference: string | { id: string; version?: number }) => Promise<T>): typeof find {
+  const found = new Map<string, T>();
+  return async (reference) => {
+    if (typeof reference === 'string' || reference.version === undefined) return find(reference);
+    const key = `${reference.id}@${reference.version}`;
+    const known = found.get(key) ?? (await find(reference));
+    found.set(key, known);
+    return known;
+  };
+}
+
 /** Errors: not_found. */
 export async function findRecord(store: Store, noun: string, reference: string | { id: string; version?: number }): Promise<StoredRecord> {
   const { id, version } = typeof reference === 'string' ? { id: reference, version: undefined } : reference;

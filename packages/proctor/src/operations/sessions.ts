@@ -9,7 +9,7 @@ import type { SessionSummary } from '../domain/summary.ts';
 import type { Task } from '../domain/task.ts';
 import type { Frozen } from '../engine/frozen.ts';
 import type { OperationParts } from './parts.ts';
-import { findRecord, versionOf } from './records.ts';
+import { findRecord, rememberVersions, versionOf } from './records.ts';
 import { sessionFiles } from './session-files.ts';
 
 type Reference = string | { id: string; version?: number };
@@ -17,12 +17,14 @@ type Reference = string | { id: string; version?: number };
 export function sessionOperations(parts: OperationParts) {
   const { store, sessions, capabilities, engine } = parts;
   const tasks = new Map<string, Task>();
-  const agent = async (reference: Reference) => versionOf(await findRecord(store, 'agent', reference), AgentSpecSchema);
-  const environment = async (reference: Reference) => versionOf(await findRecord(store, 'environment', reference), EnvironmentSpecSchema);
+  const agent = rememberVersions(async (reference) => versionOf(await findRecord(store, 'agent', reference), AgentSpecSchema));
+  const environment = rememberVersions(async (reference) =>
+    versionOf(await findRecord(store, 'environment', reference), EnvironmentSpecSchema),
+  );
   const known = async (id: string) => {
+    if (sessions.find(id) !== null) return;
     const row = await store.session(id);
     if (row === null) throw new AppError('not_found', `no Session ${id}: list them with proctor sessions list`);
-    return row;
   };
   const require = (frozen: Frozen) => {
     if (frozen.ask.image?.kind === 'build') capabilities.require('image_build');

@@ -2,7 +2,8 @@ import { readFileSync } from 'node:fs';
 import process from 'node:process';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { AppError } from '../../domain/errors.ts';
-import { type HostProcess, listeningPorts, listProcesses, startedAtMs, statOf } from '../../system/processes.ts';
+import { type HostProcess, listeningPorts, listProcesses, startedAtMs, statOf, withDetails } from '../../system/processes.ts';
+import { cgroupMembers } from './cgroup-members.ts';
 import type { EngineClient } from './engine.ts';
 import { type ExecName, ExecStateSchema } from './exec.ts';
 import type { InsideProcess, ProcessView, SignalName, Target } from './processes.ts';
@@ -84,7 +85,11 @@ export class HostProcesses implements ProcessView {
   async [Symbol.asyncDispose](): Promise<void> {}
 
   #read(): HostProcess[] {
-    const found = listProcesses((stat) => stat.startTicks >= this.#mainStart && isOfContainer(stat.pid, this.#containerId));
+    const members = cgroupMembers(this.#mainPid, this.#containerId);
+    const found =
+      members === null
+        ? listProcesses((stat) => stat.startTicks >= this.#mainStart && isOfContainer(stat.pid, this.#containerId))
+        : withDetails(members.flatMap((pid) => statOf(pid) ?? []));
     if (!found.some((one) => one.pid === this.#mainPid)) {
       throw new AppError('sandbox_lost', `container ${this.#containerId.slice(0, 12)} has no main process any more`);
     }
