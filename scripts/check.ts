@@ -2,7 +2,7 @@
 import { installed, printResults, runStep, type Step } from './run-step.ts';
 
 const steps: Step[] = [
-  { name: 'format and lint', argv: installed('biome', 'ci', '.') },
+  { name: 'format and lint', argv: installed('biome', 'ci', '--colors=off', '.') },
   { name: 'types', argv: installed('tsc', '-p', '.') },
   { name: 'nothing unused', argv: installed('knip') },
   { name: 'who imports whom', argv: installed('vitest', 'run', 'packages/proctor/test/architecture.test.ts') },

@@ -18,7 +18,7 @@ const hasDocker = spawnSync('docker', ['version'], { stdio: 'ignore' }).status =
 if (!hasDocker) console.log('no Docker engine answers: what needs one will be skipped');
 
 for (const [name, ...argv] of [
-  ['format and lint', ...installed('biome', 'ci', '.')],
+  ['format and lint', ...installed('biome', 'ci', '--colors=off', '.')],
   ['types', ...installed('tsc', '-p', '.')],
   ['nothing unused', ...installed('knip')],
   ['build and package', 'npm', 'pack', '--dry-run', '--workspace', 'packages/proctor'],

@@ -4,7 +4,7 @@ import { canonicalJson } from '../domain/canonical-json.ts';
 import type { EnvironmentVersion } from '../domain/environment.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Issue } from '../domain/issue.ts';
-import type { CompiledTask, Task } from '../domain/task.ts';
+import type { Task } from '../domain/task.ts';
 import type { ExperimentOptions } from './eval-experiment.ts';
 import type { Lane, PlannedTask } from './plan-experiment.ts';
 

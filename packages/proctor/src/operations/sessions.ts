@@ -12,8 +12,6 @@ import type { OperationParts } from './parts.ts';
 import { findRecord, rememberVersions, versionOf } from './records.ts';
 import { sessionFiles } from './session-files.ts';
 
-type Reference = string | { id: string; version?: number };
-
 export function sessionOperations(parts: OperationParts) {
   const { store, sessions, capabilities, engine } = parts;
   const tasks = new Map<string, Task>();

@@ -36,11 +36,18 @@ function readChecked(root: string, file: FileTree['files'][number]): Uint8Array 
   try {
     bytes = readFileSync(path);
   } catch (error) {
-    throw new AppError('sandbox_lost', `expected the compiled file ${path}, could not read it: ${messageOf(error)}. Run the command again`, { cause: error });
+    throw new AppError(
+      'sandbox_lost',
+      `expected the compiled file ${path}, could not read it: ${messageOf(error)}. Run the command again`,
+      { cause: error },
+    );
   }
   const found = createHash('sha256').update(bytes).digest('hex');
   if (found !== file.sha256) {
-    throw new AppError('sandbox_lost', `${path} changed after it was compiled (expected sha256 ${file.sha256.slice(0, 12)}, found ${found.slice(0, 12)}). Run the command again`);
+    throw new AppError(
+      'sandbox_lost',
+      `${path} changed after it was compiled (expected sha256 ${file.sha256.slice(0, 12)}, found ${found.slice(0, 12)}). Run the command again`,
+    );
   }
   return bytes;
 }

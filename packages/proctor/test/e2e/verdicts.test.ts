@@ -129,7 +129,8 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
     });
 
     test('an isolated verification has the declared network', async () => {
-      const check = '#!/bin/sh\n[ "$(ls /sys/class/net | wc -l)" -gt 1 ] && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n';
+      const check =
+        '#!/bin/sh\n[ "$(ls /sys/class/net | wc -l)" -gt 1 ] && echo 1 > /logs/verifier/reward.txt || echo 0 > /logs/verifier/reward.txt\n';
       const one = await world.one(task(check), 'nop', sandbox, { maxIterations: 2 });
       expect(one).toMatchObject({ verdict: 'satisfied', place: 'isolated' });
     });
