@@ -1,6 +1,7 @@
 import { posix } from 'node:path';
 import { AppError, messageOf } from '../domain/errors.ts';
 import type { EventData } from '../domain/events.ts';
+import type { Redaction } from '../domain/redaction.ts';
 import type { SandboxLease } from '../sandbox.ts';
 import type { Store } from '../store.ts';
 import { readEntries } from '../system/tar.ts';
@@ -8,6 +9,8 @@ import { countedBytes } from './counted-bytes.ts';
 
 const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 const MAX_KEPT_TOTAL = 256 * 1024 * 1024;
+
+export type CaptureFrom = { store: Store; lease: SandboxLease; roots: readonly string[]; redaction: Redaction };
 
 type Captured = Omit<EventData<'deliverable.captured'>, 'outcome_id' | 'iteration'>;
 
@@ -25,17 +28,12 @@ export function checkDeliverables(paths: readonly string[], roots: readonly stri
 }
 
 /** Captures each path as it is now. What is missing, leaves the roots or is too large is recorded as that, never skipped. */
-export async function captureDeliverables(
-  store: Store,
-  lease: SandboxLease,
-  paths: readonly string[],
-  roots: readonly string[],
-): Promise<Captured[]> {
+export async function captureDeliverables(from: CaptureFrom, paths: readonly string[]): Promise<Captured[]> {
   const captured: Captured[] = [];
   let kept = 0;
   for (const path of paths) {
     try {
-      const one = await capture(store, lease, path, roots, MAX_KEPT_TOTAL - kept);
+      const one = await capture(from, path, MAX_KEPT_TOTAL - kept);
       if (one.state === 'kept') kept += one.bytes ?? 0;
       captured.push(one);
     } catch (error) {
@@ -53,7 +51,7 @@ export async function captureDeliverables(
   return captured;
 }
 
-async function capture(store: Store, lease: SandboxLease, path: string, roots: readonly string[], room: number): Promise<Captured> {
+async function capture({ store, lease, roots, redaction }: CaptureFrom, path: string, room: number): Promise<Captured> {
   const nothing = { kind: null, bytes: null, sha256: null, mode: null };
   const real = await lease.sandbox.realPath(path);
   if (real === null) return { path, state: 'missing', ...nothing };
@@ -71,6 +69,10 @@ async function capture(store: Store, lease: SandboxLease, path: string, roots: r
       mode: null,
       reason: 'larger than what is kept; the digest is of its archive',
     };
+  // A file is kept as it is or not at all: with a part replaced it would no longer be what the agent made.
+  if (redaction.active && !Buffer.from(redaction.bytes(bytes.content)).equals(bytes.content)) {
+    return { path, state: 'not_retained', ...nothing, reason: 'it holds the value of a granted variable' };
+  }
   const entries = await readEntries(bytes.content, { maxFileBytes: MAX_KEPT_BYTES, maxFiles: 100_000 });
   const [first] = entries;
   if (entries.length === 1 && first?.type === 'file' && first.content !== null) {

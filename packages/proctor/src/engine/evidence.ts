@@ -1,4 +1,5 @@
 import { AppError, messageOf } from '../domain/errors.ts';
+import type { Redaction } from '../domain/redaction.ts';
 import type { VerifierContract } from '../domain/task.ts';
 import type { SandboxLease } from '../sandbox.ts';
 import { changedTools } from './changed-tools.ts';
@@ -18,6 +19,7 @@ export type EvidenceOptions = {
   workdir: string;
   satisfied: boolean;
   agentKind: string;
+  redaction: Redaction;
 };
 
 /** What is kept at settlement: deliverables, the working directory's diff, and which tools the agent changed. A failure here is said and changes no verdict. */
@@ -26,10 +28,13 @@ export async function keepEvidence(options: EvidenceOptions): Promise<void> {
   const by = { author: 'engine' };
   try {
     const changes = (await lease.changes?.()) ?? null;
-    const captured = await captureDeliverables(parts.store, lease, options.deliverables, options.roots);
+    const captured = await captureDeliverables(
+      { store: parts.store, lease, roots: options.roots, redaction: options.redaction },
+      options.deliverables,
+    );
     const diff = await workdirDiff(lease, changes, options.workdir);
     if (diff !== null) {
-      const blob = await parts.store.putBlob(Buffer.from(diff));
+      const blob = await parts.store.putBlob(Buffer.from(options.redaction.text(diff)));
       captured.push({ path: options.workdir, state: 'kept', kind: 'diff', bytes: blob.bytes, sha256: blob.sha256, mode: null });
     }
     for (const one of captured) log.write([log.draft('deliverable.captured', { outcome_id: outcomeId, ...one }, by)]);

@@ -160,7 +160,7 @@ export class SessionWork {
   async #settle(settlement: Settlement | null): Promise<void> {
     const outcome = this.outcome;
     this.outcome = null;
-    await settle({ ...this.#settings, provisioned: this.#provisioned, outcome, settlement });
+    await settle({ ...this.#settings, provisioned: this.#provisioned, outcome, settlement, redaction: this.#redaction });
   }
 
   async #failed(error: unknown): Promise<void> {

@@ -13,6 +13,7 @@ export type Settlement = { result: OutcomeResult; reason: string | null; attribu
 export type SettleOptions = SessionSettings & {
   provisioned: Provisioned | null;
   outcome: OpenOutcome | null;
+  redaction: Redaction;
   /** Null: a Run without an Outcome has ended. */
   settlement: Settlement | null;
 };
@@ -73,6 +74,7 @@ async function keepWhatIsThere(options: SettleOptions, outcome: OpenOutcome, set
     workdir,
     satisfied: settlement.result === 'satisfied',
     agentKind: frozen.agent.spec.kind,
+    redaction: options.redaction,
   });
   if (options.keepState) await keepState({ log, lease, outcomeId: outcome.id, contract: outcome.contract, key: stateKey(id) });
 }

@@ -72,7 +72,7 @@ export async function verify(parts: EngineParts, content: TreeContent, verificat
     reading: readReward(parts, verification, exit, files),
     output: await keepOutput(parts.store, keeper),
     outputTail: Buffer.from(keeper.bytes()).toString('utf8'),
-    files: await keepFiles(parts, entries),
+    files: await keepFiles(parts, entries, verification.redaction),
     tests: readTestResults(files, Buffer.from(keeper.bytes()).toString('utf8')),
     rewritten:
       verification.kept.length === 0
@@ -141,13 +141,13 @@ function readReward(
   return format.read({ files, exitCode: exit.code, range: contract.reward_range, key: verification.rewardKey ?? contract.reward_key });
 }
 
-async function keepFiles(parts: EngineParts, entries: readonly ReadEntry[]): Promise<Verified['files']> {
+async function keepFiles(parts: EngineParts, entries: readonly ReadEntry[], redaction: Redaction): Promise<Verified['files']> {
   const files = entries.filter((entry) => entry.type === 'file').slice(0, 200);
   return Promise.all(
     files.map(async (entry) => ({
       path: entry.path,
       bytes: entry.size,
-      sha256: entry.content === null ? null : (await parts.store.putBlob(entry.content)).sha256,
+      sha256: entry.content === null ? null : (await parts.store.putBlob(redaction.bytes(entry.content))).sha256,
     })),
   );
 }
