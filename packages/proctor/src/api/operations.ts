@@ -227,6 +227,13 @@ export const OPERATIONS = {
     z.strictObject({}),
     z.custom<OwnedListing[]>(),
   ),
+  'sandboxes.ready': declare(
+    'GET',
+    '/v1/sandboxes/ready',
+    'Whether the sandbox of an Environment answers now',
+    z.strictObject({ environment_id: z.union([z.string(), versioned]) }),
+    z.custom<{ ready: boolean; reason: string | null }>(),
+  ),
   'store.collect': declare(
     'POST',
     '/v1/store/collect',

@@ -1,6 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import os from 'node:os';
 import { dirname, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExperimentEnd, type ExperimentOptions, type ExperimentPlan, evalExperiment } from '../compositions/eval-experiment.ts';
 import { writeExperimentFile } from '../compositions/experiment-file.ts';
 import { AppError } from '../domain/errors.ts';
@@ -76,6 +77,7 @@ export async function runExperiment(call: Call, asked: Asked, compiled: Compiled
       progress: (event) => watch.take(event),
       signal: interrupt.signal,
       now: () => new Date(),
+      wait: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }).catch(() => {}),
       hash,
     }),
   );

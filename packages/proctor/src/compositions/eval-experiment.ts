@@ -55,6 +55,8 @@ export type ExperimentOptions = {
   /** First signal = stop cleanly: running trials are interrupted, finished ones kept. */
   signal: AbortSignal;
   now: () => Date;
+  /** Resolves after so many milliseconds, or when `signal` fires. */
+  wait(milliseconds: number, signal: AbortSignal): Promise<void>;
   hash: (text: string | Uint8Array) => string;
 };
 

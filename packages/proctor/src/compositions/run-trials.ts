@@ -7,8 +7,19 @@ import { labelOf, runTrial } from './run-trial.ts';
 
 export type RunTrialsOptions = Pick<
   ExperimentOptions,
-  'maxAttempts' | 'failFast' | 'progress' | 'signal' | 'feedback' | 'now' | 'keepState'
+  'maxAttempts' | 'wait' | 'failFast' | 'progress' | 'signal' | 'feedback' | 'now' | 'keepState'
 > & { experiment: string; environment: { id: string; version: number }; concurrency: number };
+
+const RETRY_AFTER_MS = 2000;
+const LOOKS = 30;
+
+/** An engine that restarts needs a moment: the next attempt waits until it answers, at most a minute. */
+async function untilReady(client: Client, options: Pick<RunTrialsOptions, 'wait' | 'environment'>, signal: AbortSignal): Promise<void> {
+  for (let look = 0; look < LOOKS && !signal.aborted; look += 1) {
+    await options.wait(RETRY_AFTER_MS, signal);
+    if ((await client.call('sandboxes.ready', { environment_id: options.environment })).ready) return;
+  }
+}
 
 /** Runs trials side by side. Every attempt is kept; the last one of a trial counts. */
 export async function runTrials(
@@ -47,7 +58,10 @@ export async function runTrials(
       summaries.push(summary);
       const willRetry = started && summary.attribution === 'infrastructure' && attempt < options.maxAttempts && !signal.aborted;
       options.progress({ kind: 'trial_ended', trial: label, summary, willRetry });
-      if (willRetry) continue;
+      if (willRetry) {
+        await untilReady(client, options, signal);
+        continue;
+      }
       ended += 1;
       if (summary.attribution === 'infrastructure') broken += 1;
       return;

@@ -100,7 +100,7 @@ async function prepareImage(options: ProvisionOptions): Promise<PreparedImage | 
     const log = typeof error.details.log === 'string' ? error.details.log : null;
     const ofTask = error.details.attribution === 'task';
     throw new EnvironmentFailure(
-      error.code === 'image_build_failed' ? 'build' : 'pull',
+      error.code === 'image_build_failed' ? 'build' : error.code === 'image_unavailable' ? 'pull' : 'provision',
       ofTask ? 'task' : 'infrastructure',
       error.code,
       error.message,

@@ -1,7 +1,9 @@
 import type { Capability, OwnedListing, ParsedInput } from '../api/operations.ts';
+import { EnvironmentSpecSchema } from '../domain/environment.ts';
 import { sweep } from '../engine/recovery.ts';
 import type { OwnedThing } from '../sandbox.ts';
 import type { OperationParts } from './parts.ts';
+import { findRecord, versionOf } from './records.ts';
 
 export function storeOperations({ store, engine, capabilities }: OperationParts) {
   const owned = async (): Promise<{ provider: string; thing: OwnedThing; listing: OwnedListing; remove(): Promise<void> }[]> => {
@@ -33,6 +35,11 @@ export function storeOperations({ store, engine, capabilities }: OperationParts)
       return capabilities.list(providers);
     },
     'sandboxes.list': async (): Promise<OwnedListing[]> => (await owned()).map((one) => one.listing),
+    'sandboxes.ready': async (input: ParsedInput<'sandboxes.ready'>): Promise<{ ready: boolean; reason: string | null }> => {
+      const { spec } = versionOf(await findRecord(store, 'environment', input.environment_id), EnvironmentSpecSchema);
+      const reason = await (await engine.provider(spec)).provider.unusable();
+      return { ready: reason === null, reason };
+    },
     'store.collect': async (
       input: ParsedInput<'store.collect'>,
     ): Promise<{ removed: OwnedListing[]; blobs: number; bytes: number; interrupted: number }> => {

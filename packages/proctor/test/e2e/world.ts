@@ -77,6 +77,7 @@ export class World {
       progress: () => {},
       signal: new AbortController().signal,
       now: () => new Date(),
+      wait: () => Promise.resolve(),
       hash: sha256,
       ...change,
     });
