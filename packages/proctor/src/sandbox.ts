@@ -59,6 +59,8 @@ export interface SandboxLease extends AsyncDisposable {
   /** Processes alive (no zombies) that started after the mark and are not PID 1 or ours. Rejects when it cannot be found out. */
   left(): Promise<LeftProcess[]>;
   signal(left: readonly LeftProcess[], action: 'kill' | 'stop' | 'continue'): Promise<void>;
+  /** Whether the engine ended something in here for want of memory since the sandbox began: its word, not a program's. */
+  outOfMemory?(): boolean;
   /** Paths changed below `path` since the sandbox began, sandbox-absolute, sorted; null = this sandbox cannot tell. */
   changes?(): Promise<Change[] | null>;
   /** Bytes that a file had when the sandbox began; null = it did not exist or was no regular file, or is larger than `maxBytes`. */

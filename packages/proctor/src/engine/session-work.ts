@@ -113,6 +113,7 @@ export class SessionWork {
     const iteration = this.outcome?.iteration ?? 1;
     log.write([log.draft('run.started', { iteration, input: null, time_limit_ms: timeLimitMs }, by)]);
     const output = new OutputEvents(log, runId);
+    const hadRoom = !(provisioned.lease.outOfMemory?.() ?? false);
     const end = await runAgent(parts, {
       agent,
       sandbox: provisioned.lease.sandbox,
@@ -129,6 +130,7 @@ export class SessionWork {
       onOutput: (stream, text) => output.push(stream, text),
     });
     output.flush();
+    noteMemoryLimit(end, hadRoom && (provisioned.lease.outOfMemory?.() ?? false), frozen.ask.memoryMb);
     if (end.kind === 'interrupted') log.write([log.draft('run.interrupted', { reason: 'user', active_ms: end.activeMs }, by)]);
     else if (end.kind === 'failed') log.write([log.draft('run.failed', end.data, by)]);
     else log.write([log.draft('run.completed', end.data, by)]);
@@ -186,4 +188,11 @@ export class SessionWork {
     const phase = this.#provisioned === null ? 'provision' : 'verification';
     return new EnvironmentFailure(phase, 'infrastructure', code, messageOf(error), { log, cause: error });
   }
+}
+
+/** A limit that the task set is the agent's to keep: the run is graded as it stands, and says why it ended so. */
+function noteMemoryLimit(end: AgentRunEnd, reached: boolean, memoryMb: number | null): void {
+  if (!reached || end.kind !== 'failed' || end.data.reason !== 'non_zero_exit') return;
+  end.data.reason = 'limit_reached';
+  end.data.detail = `${end.data.detail} after the memory limit of ${memoryMb ?? 'the host'} MiB was reached`;
 }

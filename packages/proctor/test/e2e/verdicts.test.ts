@@ -135,6 +135,14 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       expect(one).toMatchObject({ verdict: 'satisfied', place: 'isolated' });
     });
 
+    test.skipIf(sandbox !== 'docker')('an agent that reaches its memory limit is graded as it stands, and that is said', async () => {
+      const greedy = script('echo 42 > /app/answer; head -c 200000000 /dev/zero | tail > /dev/null; exit 1');
+      const one = await world.one(task(CHECK, `memory_mb = 64\n${HARBOR}`), greedy, sandbox);
+      expect(one).toMatchObject({ verdict: 'satisfied', trial_result: 'passed' });
+      const failed = (await world.events(one.session_id)).find((event) => event.type === 'run.failed');
+      expect(failed?.data).toContain('limit_reached');
+    });
+
     test('a loop that runs out ends with its last verdict', async () => {
       const one = await world.one(task(CHECK), script('echo no > /app/answer'), sandbox, { maxIterations: 2 });
       expect(one).toMatchObject({

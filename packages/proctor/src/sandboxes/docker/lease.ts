@@ -96,6 +96,10 @@ export class DockerLease implements SandboxLease {
     await (await this.#inside()).signal(left, action);
   }
 
+  outOfMemory(): boolean {
+    return this.#watched.death().outOfMemory;
+  }
+
   async changes(): Promise<Change[] | null> {
     return await containerChanges(this.#parts.engine, this.containerId);
   }
