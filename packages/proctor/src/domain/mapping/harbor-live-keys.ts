@@ -44,15 +44,13 @@ const commandArgv: Read<string[]> = (cell) => {
   if (!Array.isArray(items))
     return fail(cell, 'an array of 1 to 64 strings', 'A command is never a shell string: write ["bash", "-c", "…"]');
   if (items.length < 1 || items.length > 64) return fail(cell, 'an array of 1 to 64 strings');
-  const argv: string[] = [];
-  for (const [index, value] of items.entries()) {
-    const item = typeof value === 'string' ? new TextEncoder().encode(value).length : 0;
-    if (typeof value !== 'string' || item < 1 || item > 4096 || value.includes('\0')) {
-      return fail({ ...cell, value, path: `${cell.path}[${index}]` }, 'a string of 1 to 4,096 bytes without NUL');
-    }
-    argv.push(value);
-  }
-  return argv;
+  const argv = items.flatMap((value: unknown, index) => {
+    const bytes = typeof value === 'string' ? new TextEncoder().encode(value).length : 0;
+    if (typeof value === 'string' && bytes >= 1 && bytes <= 4096 && !value.includes('\0')) return [value];
+    fail({ ...cell, value, path: `${cell.path}[${index}]` }, 'a string of 1 to 4,096 bytes without NUL');
+    return [];
+  });
+  return argv.length === items.length ? argv : undefined;
 };
 
 const rewardRange: Read<[number, number]> = (cell) => {

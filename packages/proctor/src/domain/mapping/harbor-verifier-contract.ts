@@ -46,11 +46,8 @@ type Entry = { argv: string[]; files: FileTree | null };
 function testScript(tests: HarborTests, log: MappingLog, hash: Hash): Entry | null {
   const place = { file: 'tests/test.sh', line: null, column: null };
   if (tests.tree === null || findFile(tests.tree, 'test.sh') === null) {
-    log.error('', 'this task brings no verifier', {
-      expected: 'tests/test.sh, or [verifier] command in task.toml',
-      found: 'neither',
-      place,
-    });
+    const detail = { expected: 'tests/test.sh, or [verifier] command in task.toml', found: 'neither', place };
+    log.missing('this task brings no verifier', detail, ['verifier.command']);
     return null;
   }
   return { argv: scriptArgv('/tests/test.sh', tests.script, place, log), files: withExecutable(tests.tree, 'test.sh', hash) };

@@ -84,7 +84,7 @@ function provenanceOf(config: HarborConfig, folder: HarborFolder): Provenance {
 function mapInstruction(text: string | null, log: MappingLog): string {
   const place = { file: 'instruction.md', line: null, column: null };
   if (text === null) {
-    log.error('', 'this task has no instruction', { expected: 'a file instruction.md', found: 'nothing', place });
+    log.missing('this task has no instruction', { expected: 'a file instruction.md', found: 'nothing', place });
     return '';
   }
   const instruction = stripCanary(text);
@@ -96,11 +96,12 @@ function mapInstruction(text: string | null, log: MappingLog): string {
 function requireEnvironment(config: HarborConfig, folder: HarborFolder, log: MappingLog): void {
   if (!config.environment.docker_image && (folder.hasEnvironment || config.live.command !== null)) sayWhichImage(config, folder, log);
   if (folder.hasEnvironment || config.environment.docker_image || config.live.command !== null) return;
-  log.error('', 'this task has no environment', {
+  const detail = {
     expected: 'a folder environment/, or [environment] docker_image',
     found: 'neither',
     place: { file: 'environment', line: null, column: null },
-  });
+  };
+  log.missing('this task has no environment', detail, ['environment.docker_image', 'environment.image', 'verifier.command']);
 }
 
 function sayWhichImage(config: HarborConfig, folder: HarborFolder, log: MappingLog): void {

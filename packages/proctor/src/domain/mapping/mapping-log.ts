@@ -1,4 +1,4 @@
-import type { FieldAccount, Issue } from '../issue.ts';
+import type { FieldAccount, Issue, Place } from '../issue.ts';
 import { isAtOrBelow } from './key-path.ts';
 import { plainJson } from './plain-json.ts';
 
@@ -28,6 +28,19 @@ export class MappingLog {
 
   error(path: string, message: string, detail: IssueDetail = {}): void {
     this.issues.push({ severity: 'error', path, message, ...detail });
+  }
+
+  /**
+   * Says that something is not there, unless an error has told already why it could not be used: a wrong kind of file at `place` or above it, a wrong
+   * value of one of the keys that could stand in for it.
+   */
+  missing(message: string, detail: IssueDetail & { place: Place }, keys: readonly string[] = []): void {
+    const { file } = detail.place;
+    const isTold = this.issues.some(({ severity, path, place }) => {
+      if (severity !== 'error') return false;
+      return path === '' ? place !== undefined && (place.file === file || file.startsWith(`${place.file}/`)) : keys.includes(path);
+    });
+    if (!isTold) this.error('', message, detail);
   }
 
   warn(path: string, message: string, detail: IssueDetail = {}): void {

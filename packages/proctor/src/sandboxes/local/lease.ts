@@ -80,7 +80,7 @@ export class LocalLease implements SandboxLease {
   }
 
   async signal(left: readonly LeftProcess[], action: 'kill' | 'stop' | 'continue'): Promise<void> {
-    this.#processes.signal(left, ({ kill: 'SIGKILL', stop: 'SIGSTOP', continue: 'SIGCONT' } as const)[action]);
+    await this.#processes.signal(left, action);
     if (action !== 'stop') this.#wakeEntered();
   }
 

@@ -8,7 +8,7 @@ import type { EnterPrograms } from './enter.ts';
 import { factsOf, refuse } from './facts.ts';
 import { keeperOf, labelledFolders, makeLabelledFolder, writeKeeper } from './folders.ts';
 import { closedPlaces, present, resolverMount } from './host-etc.ts';
-import { FRESH_MOUNTS, makeRoot, removeFolder } from './layout.ts';
+import { FRESH_MOUNTS, HOST_DIRECTORIES, makeRoot, removeFolder } from './layout.ts';
 import { LocalLease } from './lease.ts';
 import { coverSysfs, runTool, startMaker } from './make.ts';
 import { enterPrograms, type Maker, makersOf, NO_MAKER, refusalSentence } from './makers.ts';
@@ -50,6 +50,7 @@ class LocalProvider implements SandboxProvider {
       snapshots: true,
       concurrency: null,
       engine: typeof means === 'string' ? 'none' : means.maker.name,
+      hostNetwork: { loopback: true, directories: HOST_DIRECTORIES, configured: {} },
       notes: ['tools are this host’s own, read-only; cpu, memory and storage are not limited; a pause is by signals'],
     };
   }

@@ -1,9 +1,14 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { LeftProcess } from '../../sandbox.ts';
 import { descendants, type HostProcess, lastingName, listeningPorts, startedAtMs } from '../../system/processes.ts';
 import { sendSignal } from './tree.ts';
 
 /** Live processes of one sandbox, as the host sees them: no zombies, none of ours. Throws when they cannot be listed. */
 export type ProcessView = { alive(): HostProcess[]; userOf(uid: number): string };
+
+const SIGNALS = { kill: 'SIGKILL', stop: 'SIGSTOP', continue: 'SIGCONT' } as const;
+const END_LIMIT_MS = 5000;
+const END_LOOK_MS = 5;
 
 /** What ran at the mark, and what was started since. */
 export class PhaseProcesses {
@@ -36,13 +41,19 @@ export class PhaseProcesses {
       }));
   }
 
-  /** Those that are still the processes that were listed. */
-  signal(left: readonly LeftProcess[], signal: NodeJS.Signals): void {
+  /** Those that are still the processes that were listed. A killed one takes a moment to end: this resolves when it has. */
+  async signal(left: readonly LeftProcess[], action: 'kill' | 'stop' | 'continue'): Promise<void> {
+    for (const one of this.#stillThere(left)) sendSignal(one.pid, SIGNALS[action]);
+    if (action !== 'kill') return;
+    for (let waited = 0; waited < END_LIMIT_MS && this.#stillThere(left).length > 0; waited += END_LOOK_MS) await sleep(END_LOOK_MS);
+  }
+
+  #stillThere(left: readonly LeftProcess[]): HostProcess[] {
     const named = new Map(this.#view.alive().map((one) => [one.namespacePid, one]));
-    for (const { pid, startedAt } of left) {
+    return left.flatMap(({ pid, startedAt }) => {
       const found = named.get(pid);
-      if (found !== undefined && startedAtMs(found.startTicks) === startedAt) sendSignal(found.pid, signal);
-    }
+      return found !== undefined && startedAtMs(found.startTicks) === startedAt ? [found] : [];
+    });
   }
 
   /** Stops everything that runs, again until nothing new has appeared. Gives what continues it. */

@@ -65,7 +65,7 @@ export class PlainLease implements SandboxLease {
   }
 
   async signal(left: readonly LeftProcess[], action: 'kill' | 'stop' | 'continue'): Promise<void> {
-    this.#processes.signal(left, ({ kill: 'SIGKILL', stop: 'SIGSTOP', continue: 'SIGCONT' } as const)[action]);
+    await this.#processes.signal(left, action);
   }
 
   async pause(): Promise<AsyncDisposable> {

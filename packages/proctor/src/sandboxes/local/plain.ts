@@ -49,6 +49,7 @@ class PlainProvider implements SandboxProvider {
       snapshots: false,
       concurrency: 1,
       engine: 'processes',
+      hostNetwork: { loopback: true, directories: ['/'], configured: {} },
       notes: ['isolation none: programs run as you, on this host, and may read and change whatever you may'],
     };
   }
