@@ -78,6 +78,12 @@ export class MappingLog {
     if (path !== '') this.#change(path, 'refused', `capability ${capability} is not on in this build`);
   }
 
+  /** A value that could not be used: one wrong part refuses the whole, with the parts beside it. */
+  wrong(path: string): void {
+    if (!this.account.some((entry) => isAtOrBelow(entry.path, path)))
+      this.account.push({ path, fate: 'refused', reason: 'a wrong value, see the errors' });
+  }
+
   /** What was taken at or below a path has no effect after all. */
   setAside(path: string, reason: string): void {
     this.#change(path, 'ignored', reason);

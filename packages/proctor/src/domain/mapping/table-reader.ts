@@ -58,6 +58,7 @@ export class TableReader {
     const path = this.at(key);
     const value = read({ value: this.raw(key), path, log: this.log });
     if (value !== undefined) this.log.take(path, value);
+    else this.log.wrong(path);
     return value;
   }
 
