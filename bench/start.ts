@@ -1,19 +1,18 @@
 // Start-up of the built program, as installed, against a bare `node -e 0`: taken in turns in one run, the compile cache warm.
 import { spawnSync } from 'node:child_process';
-import { cpSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
+import { installPackage } from './setup/installed-package.ts';
 
 const ROUNDS = 15;
-const root = path.join(import.meta.dirname, '..');
 const scratch = mkdtempSync(path.join(tmpdir(), 'proctor-start-'));
-const program = path.join(scratch, 'proctor/bin/proctor.js');
 const task = path.join(scratch, 'task');
 
 let missed = false;
 try {
-  install();
+  const program = installPackage(path.join(scratch, 'proctor'));
   writeTask();
   const bare = ['-e', '0'];
   const cases = [
@@ -41,17 +40,6 @@ try {
   rmSync(scratch, { recursive: true, force: true });
 }
 process.exitCode = missed ? 1 : 0;
-
-/** What the package holds: its manifest, bin and dist. */
-function install(): void {
-  const own = path.join(root, 'packages/proctor');
-  mkdirSync(path.join(scratch, 'proctor'));
-  for (const name of ['bin', 'package.json']) cpSync(path.join(own, name), path.join(scratch, 'proctor', name), { recursive: true });
-  const built = spawnSync(process.execPath, [path.join(root, 'scripts/build.ts'), path.join(scratch, 'proctor/dist')], {
-    encoding: 'utf8',
-  });
-  if (built.status !== 0) throw new Error(`the package was not built:\n${built.stderr}`);
-}
 
 function writeTask(): void {
   mkdirSync(path.join(task, 'tests'), { recursive: true });
