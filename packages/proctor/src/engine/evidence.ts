@@ -7,7 +7,7 @@ import { captureDeliverables } from './deliverables.ts';
 import type { EngineParts } from './parts.ts';
 import type { SessionLog } from './session-log.ts';
 import { removeVerifierFiles } from './verify.ts';
-import { workdirDiff } from './workdir-diff.ts';
+import { type GivenFile, workdirDiff } from './workdir-diff.ts';
 
 export type EvidenceOptions = {
   parts: EngineParts;
@@ -17,6 +17,7 @@ export type EvidenceOptions = {
   deliverables: readonly string[];
   roots: readonly string[];
   workdir: string;
+  given: readonly GivenFile[];
   satisfied: boolean;
   agentKind: string;
   redaction: Redaction;
@@ -32,7 +33,7 @@ export async function keepEvidence(options: EvidenceOptions): Promise<void> {
       { store: parts.store, lease, roots: options.roots, redaction: options.redaction },
       options.deliverables,
     );
-    const diff = await workdirDiff(lease, changes, options.workdir);
+    const diff = await workdirDiff(lease, { changes, workdir: options.workdir, given: options.given });
     if (diff !== null) {
       const blob = await parts.store.putBlob(Buffer.from(options.redaction.text(diff)));
       captured.push({ path: options.workdir, state: 'kept', kind: 'diff', bytes: blob.bytes, sha256: blob.sha256, mode: null });

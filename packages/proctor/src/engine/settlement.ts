@@ -1,12 +1,16 @@
+import { posix } from 'node:path';
 import type { Redaction } from '../domain/redaction.ts';
 import { openOutcome } from '../domain/session.ts';
+import type { FileTree } from '../domain/task.ts';
 import type { Attribution, OutcomeResult } from '../domain/verdict.ts';
+import type { TreeContent } from '../system/tree-content.ts';
 import { keepEvidence, keepState, stateKey } from './evidence.ts';
 import type { EnvironmentFailure } from './frozen.ts';
 import { keepText } from './kept-output.ts';
 import type { Provisioned } from './provision.ts';
 import type { SessionLog } from './session-log.ts';
 import { ENGINE, type OpenOutcome, type SessionSettings } from './session-settings.ts';
+import type { GivenFile } from './workdir-diff.ts';
 
 export type Settlement = { result: OutcomeResult; reason: string | null; attribution: Attribution | null; reward: number | null };
 
@@ -61,7 +65,7 @@ export async function recordLastWords(log: SessionLog, failure: EnvironmentFailu
 }
 
 async function keepWhatIsThere(options: SettleOptions, outcome: OpenOutcome, settlement: Settlement): Promise<void> {
-  const { parts, id, log, frozen, provisioned } = options;
+  const { parts, id, log, frozen, content, provisioned } = options;
   if (provisioned === null || settlement.reason === 'sandbox_lost') return;
   const { lease, workdir } = provisioned;
   await keepEvidence({
@@ -72,11 +76,23 @@ async function keepWhatIsThere(options: SettleOptions, outcome: OpenOutcome, set
     deliverables: outcome.definition.deliverables,
     roots: frozen.captureRoots,
     workdir,
+    given: givenFiles(frozen.task?.environment.upload ?? null, workdir, content),
     satisfied: settlement.result === 'satisfied',
     agentKind: frozen.agent.spec.kind,
     redaction: options.redaction,
   });
   if (options.keepState) await keepState({ log, lease, outcomeId: outcome.id, contract: outcome.contract, key: stateKey(id) });
+}
+
+/** What `provision` put into the working directory. */
+function givenFiles(upload: FileTree | null, workdir: string, content: TreeContent): GivenFile[] {
+  if (upload === null) return [];
+  return upload.files.map((file) => ({
+    path: posix.join(workdir, file.path),
+    bytes: file.bytes,
+    sha256: file.sha256,
+    content: () => content.of(upload)(file.path),
+  }));
 }
 
 /** What the definition asked to be rendered; it never touches the verdict. */

@@ -161,6 +161,21 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       expect(await client.call('sessions.verify', { session_id: one.session_id })).toMatchObject({ faults: [], absent: 0 });
     });
 
+    test("the task's own files are in no diff until the agent touches them", async () => {
+      const given = {
+        files: { 'environment/kept.txt': 'as it was\n', 'environment/changed.txt': 'old\n', 'environment/sub/gone.txt': 'here\n' },
+      };
+      const folder = task(CHECK, HARBOR, given);
+      const nothing = await world.one(folder, script('true'), sandbox);
+      expect(await world.text(nothing.session_id, 'workdir.diff')).toBe('');
+      const work = await world.one(folder, script('cd /app; echo new > changed.txt; rm sub/gone.txt; echo 42 > answer'), sandbox);
+      const diff = await world.text(work.session_id, 'workdir.diff');
+      expect(diff).toMatch(/--- a\/changed\.txt\n\+\+\+ b\/changed\.txt\n@@ .* @@\n-old\n\+new\n/);
+      expect(diff).toMatch(/--- a\/sub\/gone\.txt\n\+\+\+ \/dev\/null\n@@ .* @@\n-here\n/);
+      expect(diff).toMatch(/--- \/dev\/null\n\+\+\+ b\/answer\n/);
+      expect(diff).not.toContain('kept.txt');
+    });
+
     test('an interrupted experiment ends its Sessions and leaves no sandbox behind', async () => {
       const stop = new AbortController();
       const report = await world.run(task(CHECK), [script('sleep 60')], sandbox, {
