@@ -8,7 +8,8 @@ export function exitOf({ accept_retries, interrupted }: Given, trials: Trials): 
   const { sessions } = trials;
   const unsettled = sessions.filter((session) => !session.settled).length;
   const unscored = sessions.filter((session) => session.settled && session.trial_result === 'unscored').length;
-  const unsatisfied = sessions.filter((session) => session.verdict !== 'satisfied').length;
+  const unsatisfied = sessions.filter(({ verdict }) => verdict !== null && verdict !== 'satisfied').length;
+  const withoutVerdict = sessions.filter((one) => one.settled && one.verdict === null && one.trial_result !== 'unscored').length;
   const retries = accept_retries ? 0 : trials.superseded.length;
   const found: { code: Report['exit']['code']; reason: string | null }[] = [
     { code: 130, reason: interrupted ? 'interrupted' : null },
@@ -26,6 +27,7 @@ export function exitOf({ accept_retries, interrupted }: Given, trials: Trials): 
       ),
     },
     { code: 1, reason: some(unsatisfied, 'verdict is not satisfied', 'verdicts are not satisfied') },
+    { code: 1, reason: some(withoutVerdict, 'trial has no verdict', 'trials have no verdict') },
   ];
   const reasons = found.filter((entry) => entry.reason !== null);
   return { code: reasons[0]?.code ?? 0, reasons: reasons.map((entry) => entry.reason ?? '') };

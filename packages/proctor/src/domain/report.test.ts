@@ -204,6 +204,15 @@ describe('the exit code', () => {
       '2 verdicts are not satisfied',
     ]);
   });
+
+  test('a trial without a verdict is not counted among the verdicts', () => {
+    const stopped = { ...unscored, verdict: null, attribution: 'cancelled', failure_mode: 'interrupted' } as const;
+    expect(report([trial('x', failed), trial('y', stopped)], { interrupted: true }).exit.reasons).toEqual([
+      'interrupted',
+      '1 trial could not be scored',
+      '1 verdict is not satisfied',
+    ]);
+  });
 });
 
 describe('what is shown where it occurs', () => {

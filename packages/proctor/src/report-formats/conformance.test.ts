@@ -233,3 +233,20 @@ function faultOf(xml: string): string | null {
   if (rest.includes('<') || open.length > 0) return `not nested: ${open.join(' ')} ${rest.slice(0, 80)}`;
   return /&(?!(?:amp|lt|gt|quot|#x[0-9a-f]+);)/.test(rest) ? 'a bare &' : null;
 }
+
+test('every format names the whole trial of a superseded attempt, and the terminal says how many it leaves out', () => {
+  const repetitions = Array.from({ length: 5 }, (_, index) => index + 1);
+  const trials = repetitions.flatMap((repetition) =>
+    ['a', 'b'].map((lane) =>
+      summary({ ...failed, session_id: `sesn_${lane}${repetition}`, trial: `${lane}${repetition}`, task: 'one', lane, repetition }),
+    ),
+  );
+  const earlier = summary({ ...unscored, session_id: 'sesn_old', trial: 'b2', task: 'one', lane: 'b', repetition: 2, attempt: 1 });
+  const sessions = [earlier, ...trials.map((one) => (one.trial === 'b2' ? { ...one, attempt: 2 } : one))];
+  const made = report({ ...sampleInput(), sessions, refused: [], planned_trials: null });
+  expect(made.superseded.map((one) => one.session_id)).toEqual(['sesn_old']);
+  const terminal = REPORT_FORMATS.terminal.render(made, { ...options, columns: 200 });
+  expect(terminal).toContain('superseded: attempt 1 of one, b, repetition 2 · sesn_old');
+  expect(terminal).toContain('    and 7 more\n');
+  expect(REPORT_FORMATS.markdown.render(made, options)).toContain('- one, b, repetition 2: attempt 1, sesn\\_old');
+});

@@ -16,6 +16,7 @@ import {
   pText,
   RESULT_MARKS,
   rateText,
+  trialNames,
   usageText,
 } from './wording.ts';
 
@@ -155,7 +156,7 @@ function problems(report: Report): string {
   );
   const superseded = report.superseded.map(
     (session) =>
-      `- ${plain(session.task ?? session.session_id)}: attempt ${session.attempt ?? MISSING}, ${plain(session.session_id)}, ${plain(session.failure_mode ?? session.trial_result)}`,
+      `- ${trialNames(session, report).map(plain).join(', ')}: attempt ${session.attempt ?? MISSING}, ${plain(session.session_id)}, ${plain(session.failure_mode ?? session.trial_result)}`,
   );
   const sections = [
     refused.length === 0 ? '' : `## ${plural(refused.length, 'refused task')}\n\n${refused.join('\n')}`,

@@ -5,7 +5,7 @@ import { terminalLine } from '../domain/terminal-text.ts';
 import type { Palette } from './palette.ts';
 import type { Page } from './terminal.ts';
 import { type Cell, textTable } from './text-table.ts';
-import { MISSING, plural, RESULT_MARKS } from './wording.ts';
+import { MISSING, plural, RESULT_MARKS, trialNames } from './wording.ts';
 import { wrap } from './wrap.ts';
 
 /** More tasks than this are listed only where there is something to look at. */
@@ -60,28 +60,24 @@ function notes(task: TaskReport): string {
   return found.filter((note) => note !== '').join('; ');
 }
 
+/** Sessions named of each failure mode. */
+const SHOWN = 3;
+
 /** Why trials did not pass, which tasks were refused, which attempts were repeated. */
 export function problemLines({ report, paint, columns }: Page): string[] {
   const lines: string[] = [];
   for (const { mode, count } of report.failure_modes) {
     lines.push(...wrap(`  ${count} × ${terminalLine(mode)}: ${terminalLine(explainFailure(mode))}`, columns));
-    for (const session of report.sessions.filter((one) => one.failure_mode === mode).slice(0, 3)) {
-      const where = [
-        session.task,
-        report.lanes.length > 1 ? session.lane : null,
-        session.repetition === null ? null : `repetition ${session.repetition}`,
-      ];
+    for (const session of report.sessions.filter((one) => one.failure_mode === mode).slice(0, SHOWN)) {
       const verdict =
         session.verdict_seq === null
           ? `${plural(session.events_examined, 'event')}, no verdict`
           : `verdict at event ${session.verdict_seq}`;
       const detail = session.failure_detail === null ? '' : `: ${terminalLine(session.failure_detail)}`;
-      const text = `${where
-        .filter((part) => part !== null)
-        .map(terminalLine)
-        .join(', ')} · ${session.session_id} (${verdict})${detail}`;
+      const text = `${trialNames(session, report).map(terminalLine).join(', ')} · ${session.session_id} (${verdict})${detail}`;
       lines.push(...wrap(`    ${text}`, columns).slice(0, 3).map(paint.dim));
     }
+    if (count > SHOWN) lines.push(paint.dim(`    and ${count - SHOWN} more`));
   }
   for (const { task, path, issues } of report.refused) {
     lines.push(...wrap(`  refused: ${terminalLine(task)} (${terminalLine(path)})`, columns));
@@ -90,7 +86,7 @@ export function problemLines({ report, paint, columns }: Page): string[] {
   for (const session of report.superseded) {
     lines.push(
       ...wrap(
-        `  superseded: attempt ${session.attempt ?? MISSING} of ${terminalLine(session.task ?? session.session_id)} · ${session.session_id} (${session.failure_mode ?? session.trial_result})`,
+        `  superseded: attempt ${session.attempt ?? MISSING} of ${trialNames(session, report).map(terminalLine).join(', ')} · ${session.session_id} (${session.failure_mode ?? session.trial_result})`,
         columns,
       ),
     );

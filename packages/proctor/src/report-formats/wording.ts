@@ -1,4 +1,15 @@
 import type { Comparison, LaneReport, Measurement, Rate, Report } from '../domain/report-schema.ts';
+import type { SessionSummary } from '../domain/summary.ts';
+
+/** What tells a trial from the others of its report: task, lane and repetition, as far as they are known. */
+export function trialNames(
+  session: Pick<SessionSummary, 'session_id' | 'task' | 'lane' | 'repetition'>,
+  { lanes }: Pick<Report, 'lanes'>,
+): string[] {
+  const lane = lanes.length > 1 ? session.lane : null;
+  const repetition = session.repetition === null ? null : `repetition ${session.repetition}`;
+  return [session.task ?? session.session_id, lane, repetition].filter((part) => part !== null);
+}
 
 /** Missing is never 0. */
 export const MISSING = '—';
