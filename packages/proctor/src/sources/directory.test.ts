@@ -92,6 +92,15 @@ test('links and FIFOs in a tree are issues with their path', async () => {
   ]);
 });
 
+test.skipIf(process.platform === 'darwin')('a file whose name is no UTF-8 is refused for that, not as one that is missing', async () => {
+  const folder = folderOf('names', { 'tests/real': 'x' });
+  writeFileSync(Buffer.concat([Buffer.from(path.join(folder, 'tests', 'n')), Buffer.from([0xff])]), 'x');
+  const read = await new HostTaskFolder(folder).readTree('tests', PLAIN);
+  expect(read?.issues.map(formatIssue)).toEqual([
+    'tests/n\ufffd: the name of this file is not text (expected a name in valid UTF-8, found other bytes, shown as \ufffd)',
+  ]);
+});
+
 test('materialized links give the content of targets inside the task, and no other', async () => {
   const folder = folderOf('materialized', { 'shared/data': 'inside', 'tests/own': 'x' });
   symlinkSync('../shared/data', path.join(folder, 'tests', 'file'));

@@ -187,6 +187,9 @@ function fileIssue(file: string, message: string, expected: string, found: strin
 }
 
 function unreadable(file: string, error: unknown): Issue {
+  // A name that is no UTF-8 reads with replacement characters, and nothing is found under that.
+  if (file.includes('\ufffd') && error instanceof Error && 'code' in error && error.code === 'ENOENT')
+    return fileIssue(file, 'the name of this file is not text', 'a name in valid UTF-8', 'other bytes, shown as \ufffd');
   return fileIssue(file, 'this cannot be read', 'a readable file', messageOf(error));
 }
 

@@ -146,6 +146,13 @@ describe('the minimal form', () => {
     expect(map(minimal({})).task?.verifier?.argv).toEqual(['python', '/tests/run.py']);
   });
 
+  test('what is written wrongly is not called missing, too', () => {
+    expect(errors({ environment: { docker_image: 3 } }, { ...FOLDER, context: null, hasEnvironment: false })).toMatchObject([
+      { path: 'environment.docker_image' },
+    ]);
+    expect(errors({}, BARE)).toMatchObject([{ message: 'this task has no environment' }, { message: 'this task brings no verifier' }]);
+  });
+
   test('a string is no command, unless tests/test.sh is there, which then runs', () => {
     expect(errors({ verifier: { command: 'pytest' } }, BARE)).toMatchObject([
       { path: 'verifier.command', expected: 'an array of 1 to 64 strings', found: 'a string "pytest"' },

@@ -90,6 +90,17 @@ describe('files', () => {
     ).toBe(true);
   });
 
+  test('a file that cannot be used is not called missing, too', async () => {
+    expect(errorsOf(await compile({ 'instruction.md': { base64: '6Q==' } }))).toEqual([
+      'instruction.md: the file is not text (expected valid UTF-8, found other bytes)',
+    ]);
+    const folder = folderOf({ 'task.toml': '', 'instruction.md': 'Do it.\n', 'environment/Dockerfile': 'FROM scratch\n' });
+    symlinkSync('environment', path.join(folder, 'tests'));
+    expect(errorsOf(await compileAt(folder))).toEqual([
+      'tests: links are refused (expected a regular file, found a symbolic link). Copy the file, or pass --materialize-links',
+    ]);
+  });
+
   test('a FIFO among the tests is refused, and nobody waits for it', async () => {
     const folder = folderOf(WHOLE);
     execFileSync('mkfifo', [path.join(folder, 'tests', 'pipe')]);
