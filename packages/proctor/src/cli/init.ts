@@ -12,10 +12,11 @@ export async function run(call: Call): Promise<number> {
   const files = taskSet({ image: call.given.text('image') ?? 'debian:12-slim', folder: shown });
   const present = files.filter((file) => existsSync(join(folder, file.path)));
   if (present.length > 0) {
+    const other = shown === 'my-tasks' ? 'more-tasks' : 'my-tasks';
     const names = present.map((file) => join(folder, file.path)).join(', ');
     throw new AppError(
       'conflict',
-      `nothing was written: ${names} ${present.length === 1 ? 'is' : 'are'} already there. Name another folder: proctor init my-tasks`,
+      `nothing was written: ${names} ${present.length === 1 ? 'is' : 'are'} already there. Name another folder: proctor init ${other}`,
     );
   }
   try {

@@ -56,7 +56,7 @@ const EVAL_EXPERIMENT: CommandSpec = {
     {
       flags: '--agent <spec>',
       summary:
-        '[label=]agent: oracle, nop, command:./run.sh, command:["./run.sh","x"], a folder with agent.toml, an id; repeat for more lanes',
+        '[label=]agent: oracle, nop, command:./run.sh, command:["./run.sh","x"], a folder with agent.toml, a module (.ts, .js), an id; repeat for more lanes',
       value: notEmpty,
       repeats: true,
       group: WHAT,

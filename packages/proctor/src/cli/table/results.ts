@@ -110,7 +110,7 @@ export const SESSIONS: CommandSpec = {
       name: 'cat',
       arguments: '<session> <path>',
       summary: 'The bytes of one kept file, on stdout.',
-      examples: [{ says: 'what the verifier said', line: 'proctor sessions cat sesn_01J9 verifier/output.log' }],
+      examples: [{ says: 'what the verifier said', line: 'proctor sessions cat sesn_01J9 verifier-1/output.txt' }],
       load: async () => ({ run: (await import('../session-files.ts')).cat }),
     },
     {
