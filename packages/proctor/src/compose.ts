@@ -12,6 +12,7 @@ import { REWARD_FORMATS } from './domain/reward-formats/index.ts';
 import { seededRandom } from './domain/statistics-random.ts';
 import type { SessionSummary } from './domain/summary.ts';
 import { createProviderChoice } from './engine/choose-provider.ts';
+import { HostCertificates } from './engine/host-certificates.ts';
 import { type Janitor, startJanitor } from './engine/janitor.ts';
 import type { EngineParts } from './engine/parts.ts';
 import { type Swept, sweep } from './engine/recovery.ts';
@@ -76,6 +77,7 @@ export async function compose(config: Config): Promise<Composed> {
     rewardFormat: (name) => (Object.hasOwn(REWARD_FORMATS, name) ? (REWARD_FORMATS[name as keyof typeof REWARD_FORMATS] ?? null) : null),
     agentFiles: (digest) => keptFilesFolder(home, digest),
     hostEnvironment: environment,
+    hostCertificates: new HostCertificates(path.join(home, 'mounts')),
     hash: sha256,
     clock: { now: () => new Date(), elapsed: () => performance.now() },
     newId: (prefix) => `${prefix}_${base32(randomBytes(10))}`,

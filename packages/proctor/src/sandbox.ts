@@ -1,3 +1,4 @@
+import type { HostNetwork } from './domain/host-network.ts';
 import type { Healthcheck, ImageIntent, NetworkMode } from './domain/task.ts';
 
 /**
@@ -175,6 +176,8 @@ export type SandboxAbilities = {
   snapshots: boolean;
   concurrency: number | null;
   engine: string;
+  /** What of the host's proxies and certificates works in a sandbox with the network `public`; absent = nothing of them enters. */
+  hostNetwork?: HostNetwork;
   notes: string[];
 };
 

@@ -3,7 +3,7 @@ import { AppError } from '../domain/errors.ts';
 import { terminalLine } from '../domain/terminal-text.ts';
 import { aligned } from './columns.ts';
 import type { Call } from './command.ts';
-import { dockerFacts, withoutSecret } from './doctor/docker.ts';
+import { dockerFacts } from './doctor/docker.ts';
 import type { Finding } from './doctor/finding.ts';
 import { cgroupVersion, hostFindings, libc } from './doctor/host.ts';
 import { networkFindings } from './doctor/network.ts';
@@ -51,7 +51,7 @@ export async function run(call: Call): Promise<number> {
 async function capabilitiesOf(call: Call): Promise<{ list: Capability[] } | { problem: string }> {
   try {
     const list = await withClient(call, (client) => client.call('capabilities.list', {}));
-    return { list: list.map((one) => ({ ...one, reason: one.reason === null ? null : withoutSecret(one.reason) })) };
+    return { list };
   } catch (error) {
     if (error instanceof AppError) return { problem: error.message };
     throw error;

@@ -225,6 +225,7 @@ export const EVENT_DATA = {
       'evidence_incomplete',
       'output_cut',
       'image_changed',
+      'variable_left_out',
     ]),
     message: z.string(),
     paths: z.array(z.string()).optional(),

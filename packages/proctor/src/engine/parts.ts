@@ -5,6 +5,7 @@ import type { SessionSummary } from '../domain/summary.ts';
 import type { RewardFormat } from '../grader.ts';
 import type { SandboxAbilities, SandboxProvider } from '../sandbox.ts';
 import type { Store } from '../store.ts';
+import type { HostCertificates } from './host-certificates.ts';
 
 /** What the engine is given; it constructs none of it. */
 export type EngineParts = {
@@ -19,6 +20,7 @@ export type EngineParts = {
   /** Directory with the kept files of an agent, by digest. */
   agentFiles(digest: string): string;
   hostEnvironment: Readonly<Record<string, string | undefined>>;
+  hostCertificates: HostCertificates;
   hash: Hash;
   clock: Clock;
   newId(prefix: string): string;

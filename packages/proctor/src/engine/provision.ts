@@ -6,6 +6,7 @@ import type { TreeContent } from '../system/tree-content.ts';
 import { requireDiskSpace } from './disk.ts';
 import { EnvironmentFailure, type Frozen } from './frozen.ts';
 import { waitUntilHealthy } from './healthcheck.ts';
+import { grantHostNetwork, type HostNetworkGrant } from './host-network.ts';
 import { materializeMounts } from './mounts.ts';
 import { OutputKeeper } from './output-keeper.ts';
 import type { EngineParts } from './parts.ts';
@@ -24,6 +25,8 @@ export type Provisioned = {
   imageBuilt: boolean;
   buildMs: number | null;
   buildLog: string | null;
+  /** What of the host's proxies and certificates did not enter, and why. */
+  notes: string[];
 };
 
 export type ProvisionOptions = {
@@ -50,10 +53,13 @@ export async function provision(parts: EngineParts, options: ProvisionOptions): 
   const kept = setupKey === null ? null : ((await provider.kept?.(setupKey)) ?? null);
   options.onPhase('provision');
   const start = parts.clock.elapsed();
-  const lease = await openLease(options, kept ?? prepared, mounts);
+  const host = { environment: parts.hostEnvironment, certificates: parts.hostCertificates };
+  const granted = await atPhase('provision', () => grantHostNetwork(host, frozen.chosen.abilities, frozen.ask));
+  const lease = await openLease(options, kept ?? prepared, [...mounts, ...granted.mounts], granted.env);
   try {
     const workdir = lease.facts.workdir;
-    if (options.from == null) await atPhase('upload', () => uploadInitialFiles(lease, options, workdir, kept !== null));
+    const files = options.from == null ? initialFiles(options, workdir, kept !== null) : [];
+    await atPhase('upload', () => uploadAll(lease, [...granted.entries, ...files]));
     const healthcheck = frozen.task?.environment.healthcheck ?? null;
     if (healthcheck !== null) await waitUntilHealthy(lease.sandbox, healthcheck, { workdir, signal, clock: parts.clock });
     const provisionMs = parts.clock.elapsed() - start;
@@ -72,6 +78,7 @@ export async function provision(parts: EngineParts, options: ProvisionOptions): 
       imageBuilt: prepared?.built ?? false,
       buildMs: prepared?.built ? prepared.durationMs : null,
       buildLog: prepared?.built ? prepared.log : null,
+      notes: granted.notes,
     };
   } catch (error) {
     await lease[Symbol.asyncDispose]();
@@ -109,7 +116,12 @@ async function prepareImage(options: ProvisionOptions): Promise<PreparedImage | 
   }
 }
 
-async function openLease(options: ProvisionOptions, prepared: PreparedImage | null, mounts: SandboxSpec['mounts']): Promise<SandboxLease> {
+async function openLease(
+  options: ProvisionOptions,
+  prepared: PreparedImage | null,
+  mounts: SandboxSpec['mounts'],
+  env: HostNetworkGrant['env'],
+): Promise<SandboxLease> {
   const { frozen, signal } = options;
   const { ask } = frozen;
   try {
@@ -118,7 +130,7 @@ async function openLease(options: ProvisionOptions, prepared: PreparedImage | nu
         image: ask.image,
         prepared,
         workdir: ask.workdir,
-        env: ask.env,
+        env,
         user: ask.user,
         cpus: ask.cpus,
         memoryMb: ask.memoryMb,
@@ -145,8 +157,8 @@ async function openLease(options: ProvisionOptions, prepared: PreparedImage | nu
   }
 }
 
-/** Everything a Session starts with, in one archive: log directories that anyone may write, the instruction, the agent's files, the task's loose files. */
-async function uploadInitialFiles(lease: SandboxLease, options: ProvisionOptions, workdir: string, agentKept: boolean): Promise<void> {
+/** Everything a Session starts with: log directories that anyone may write, the instruction, the agent's files, the task's loose files. */
+function initialFiles(options: ProvisionOptions, workdir: string, agentKept: boolean): TarEntry[] {
   const { frozen, agent, content } = options;
   const entries: TarEntry[] = [
     { path: 'logs', type: 'directory', mode: 0o755 },
@@ -159,7 +171,11 @@ async function uploadInitialFiles(lease: SandboxLease, options: ProvisionOptions
   for (const { tree, target } of agentKept ? [] : (agent.files ?? [])) {
     entries.push({ path: target.slice(1), type: 'directory', mode: 0o755 }, ...treeEntries(tree, target, content.of(tree)));
   }
-  await lease.sandbox.upload(await collect(packEntries(entries)), '/');
+  return entries;
+}
+
+async function uploadAll(lease: SandboxLease, entries: readonly TarEntry[]): Promise<void> {
+  if (entries.length > 0) await lease.sandbox.upload(await collect(packEntries(entries)), '/');
 }
 
 async function runSetup(

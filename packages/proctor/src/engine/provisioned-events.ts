@@ -36,5 +36,6 @@ export async function provisionedEvents(
     const code = message.startsWith('network') ? ('network_closed' as const) : ('isolation_weaker' as const);
     return log.draft('warning', { code, message }, ENGINE);
   });
-  return [log.draft('environment.provisioned', data, ENGINE), ...notes];
+  const left = made.notes.map((message) => log.draft('warning', { code: 'variable_left_out', message: redaction.text(message) }, ENGINE));
+  return [log.draft('environment.provisioned', data, ENGINE), ...notes, ...left];
 }

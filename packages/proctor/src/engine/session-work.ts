@@ -1,5 +1,6 @@
 import type { Agent } from '../agent.ts';
 import { AppError, messageOf } from '../domain/errors.ts';
+import { proxySecrets } from '../domain/host-network.ts';
 import { after } from '../domain/outcome.ts';
 import { createRedaction, type Redaction } from '../domain/redaction.ts';
 import { evaluate } from './evaluate.ts';
@@ -93,7 +94,8 @@ export class SessionWork {
     this.#agent = await parts
       .agentKind(agent.spec.kind)
       .make(agent.spec, { task, hostEnvironment: parts.hostEnvironment, filesFor: (digest) => parts.agentFiles(digest) });
-    this.#redaction = createRedaction(this.#agent.redact);
+    const ofProxies = [parts.hostEnvironment, frozen.chosen.abilities.hostNetwork?.configured ?? {}].flatMap(proxySecrets);
+    this.#redaction = createRedaction([...this.#agent.redact, ...ofProxies]);
     const expiresAt = new Date(parts.clock.now().getTime() + LABELS_LAST_MS).toISOString();
     const labels = { store: parts.store.id, owner: parts.owner, session: id, expiresAt };
     const made = await provision(parts, { frozen, agent: this.#agent, agentDigest: agent.digest, content, labels, signal, onPhase });

@@ -8,6 +8,7 @@ import { emptyProjection, type Projection, project } from '../domain/session.ts'
 import type { SessionSummary } from '../domain/summary.ts';
 import type { Task } from '../domain/task.ts';
 import type { Frozen } from '../engine/frozen.ts';
+import { grantHostNetwork } from '../engine/host-network.ts';
 import type { OperationParts } from './parts.ts';
 import { findRecord, rememberVersions, versionOf } from './records.ts';
 import { sessionFiles } from './session-files.ts';
@@ -37,6 +38,8 @@ export function sessionOperations(parts: OperationParts) {
       const frozen = await sessions.admit(await agent(input.agent), await environment(input.environment_id), input.task);
       require(frozen);
       const { ask, chosen } = frozen;
+      const host = { environment: engine.hostEnvironment, certificates: engine.hostCertificates };
+      const { notes } = await grantHostNetwork(host, chosen.abilities, ask);
       return {
         provider: chosen.name,
         isolation: chosen.abilities.isolation,
@@ -45,7 +48,7 @@ export function sessionOperations(parts: OperationParts) {
         memory_mb: ask.memoryMb,
         network: ask.network.mode,
         not_enforced: ask.notEnforced,
-        notes: [...ask.notes, ...chosen.abilities.notes],
+        notes: [...ask.notes, ...chosen.abilities.notes, ...notes],
       };
     },
     'sessions.create': async (input: ParsedInput<'sessions.create'>): Promise<{ id: string }> => {

@@ -20,9 +20,20 @@ export class World {
   readonly directory = mkdtempSync(path.join(tmpdir(), 'proctor-e2e-'));
   readonly home = path.join(this.directory, 'home');
   #composed: Composed | null = null;
+  readonly #environment: Readonly<Record<string, string>>;
+
+  /** `environment` is added to the one of this process. */
+  constructor(environment: Readonly<Record<string, string>> = {}) {
+    this.#environment = environment;
+  }
 
   async open(): Promise<Composed> {
-    this.#composed ??= await compose({ home: this.home, directory: this.directory, environment: process.env, janitorArgv: [] });
+    this.#composed ??= await compose({
+      home: this.home,
+      directory: this.directory,
+      environment: { ...process.env, ...this.#environment },
+      janitorArgv: [],
+    });
     return this.#composed;
   }
 

@@ -1,6 +1,7 @@
 import { accessSync, constants, existsSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { z } from 'zod';
+import { shownAddress } from '../../domain/shown-address.ts';
 import { ask, type Finding, missing, ok, warning } from './finding.ts';
 import { installLine } from './host.ts';
 import { diskFinding } from './store.ts';
@@ -32,7 +33,7 @@ export async function dockerFacts(environment: NodeJS.ProcessEnv): Promise<Docke
     ask('docker', 'buildx', 'version'),
     ask('docker', 'context', 'inspect', '--format', '{{.Endpoints.docker.Host}}'),
   ]);
-  const endpoint = context.kind === 'ran' && context.code === 0 ? withoutSecret(context.stdout.trim()) : 'its endpoint';
+  const endpoint = context.kind === 'ran' && context.code === 0 ? shownAddress(context.stdout.trim()) : 'its endpoint';
   const engine = info.kind === 'ran' ? parsed(InfoSchema, info.stdout) : null;
   const isPodman = /podman/i.test(`${server.Platform?.Name ?? ''} ${(server.Components ?? []).map((one) => one.Name).join(' ')}`);
   const buildxVersion = buildx.kind === 'ran' && buildx.code === 0 ? /v?(\d+\.\d+[\w.+-]*)/.exec(buildx.stdout)?.[1] : undefined;
@@ -76,7 +77,7 @@ function unreachable(said: string, environment: NodeJS.ProcessEnv): Finding {
   }
   const host = environment.DOCKER_HOST;
   if (host !== undefined && host !== '')
-    return missing('docker', `DOCKER_HOST=${withoutSecret(host)} does not answer: ${first}`, 'unset DOCKER_HOST  # or start that engine');
+    return missing('docker', `DOCKER_HOST=${shownAddress(host)} does not answer: ${first}`, 'unset DOCKER_HOST  # or start that engine');
   return missing(
     'docker',
     `installed, and its engine does not answer: ${first}`,
@@ -97,10 +98,6 @@ function canWrite(path: string): boolean {
   } catch {
     return false;
   }
-}
-
-export function withoutSecret(url: string): string {
-  return url.replace(/\/\/[^@/]*@/, '//***@');
 }
 
 function parsed<T>(schema: z.ZodType<T>, text: string): T | null {

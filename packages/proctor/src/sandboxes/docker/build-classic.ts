@@ -21,7 +21,14 @@ export async function buildByEngine(engine: EngineClient, request: BuildRequest)
   let failed: string | null = null;
   try {
     const response = await engine.stream('POST', '/build', {
-      query: { t: request.tag, dockerfile: request.dockerfile, labels: JSON.stringify(request.labels), rm: 1, forcerm: 1 },
+      query: {
+        t: request.tag,
+        dockerfile: request.dockerfile,
+        labels: JSON.stringify(request.labels),
+        buildargs: JSON.stringify({ ...request.proxies.ofHost, ...request.proxies.configured }),
+        rm: 1,
+        forcerm: 1,
+      },
       tar: packContext(request.context, request.dockerfile),
       signal: request.signal,
     });

@@ -17,7 +17,9 @@ export async function hasBuildKit(environment: Readonly<Record<string, string | 
 /** `docker buildx build`, the reference for what a Dockerfile means. Who failed is read from BuildKit's own lines, which a step cannot write. */
 export async function buildByProgram(request: BuildRequest): Promise<void> {
   const labels = Object.entries(request.labels).flatMap(([name, value]) => ['--label', `${name}=${value}`]);
-  const argv = ['buildx', 'build', '--load', '--progress', 'plain', ...labels, '--tag', request.tag];
+  // By name alone: values may hold a password, and a command line is for all to read. The configured ones the program adds itself.
+  const proxies = Object.keys(request.proxies.ofHost).flatMap((name) => ['--build-arg', name]);
+  const argv = ['buildx', 'build', '--load', '--progress', 'plain', ...labels, ...proxies, '--tag', request.tag];
   const progress = new BuildKitProgress();
   const code = await new Promise<number | null>((resolve, reject) => {
     const child = spawn('docker', [...argv, '--file', path.join(request.context.root, request.dockerfile), request.context.root], {

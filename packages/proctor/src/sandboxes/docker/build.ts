@@ -5,6 +5,7 @@ import type { PreparedImage, PrepareOptions } from '../../sandbox.ts';
 import { buildByEngine } from './build-classic.ts';
 import { buildByProgram, hasBuildKit } from './build-program.ts';
 import type { BuildFailure } from './buildkit-progress.ts';
+import { type BuildProxies, buildProxies } from './configured-proxies.ts';
 import type { EngineClient } from './engine.ts';
 import { lockOnHost } from './host-lock.ts';
 import { inspectImage, toPrepared } from './image-config.ts';
@@ -19,6 +20,8 @@ export type BuildRequest = {
   labels: Record<string, string>;
   environment: Readonly<Record<string, string | undefined>>;
   programEnvironment: Readonly<Record<string, string>>;
+  /** Build arguments that every Dockerfile has without declaring them; they change neither its meaning nor its cache. */
+  proxies: BuildProxies;
   /** Fires with the error to throw. */
   signal: AbortSignal;
   onLog: (line: string) => void;
@@ -65,6 +68,7 @@ export async function buildImage(
     labels: toEngineLabels(options.labels),
     environment,
     programEnvironment: engine.endpoint.programEnvironment,
+    proxies: buildProxies(environment, engine.endpoint.host),
     signal: options.signal === undefined ? limit.signal : AbortSignal.any([limit.signal, options.signal]),
     onLog: (line) => log.add(line),
     failure,

@@ -1,3 +1,4 @@
+import { hostname } from 'node:os';
 import { z } from 'zod';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import type { ImageIntent } from '../../domain/task.ts';
@@ -11,6 +12,7 @@ import type {
   SandboxProvider,
   SandboxSpec,
 } from '../../sandbox.ts';
+import { configuredProxies } from './configured-proxies.ts';
 import { findEndpoint } from './endpoint.ts';
 import { EngineClient } from './engine.ts';
 import { EngineEvents } from './events.ts';
@@ -48,6 +50,7 @@ class DockerSandboxes implements SandboxProvider {
   }
 
   async abilities(): Promise<SandboxAbilities> {
+    const { endpoint } = this.#connect().engine;
     const info = await this.#info();
     const enforces: SandboxAbilities['enforces'] = new Set([
       'users' as const,
@@ -64,7 +67,14 @@ class DockerSandboxes implements SandboxProvider {
       snapshots: true,
       concurrency: null,
       engine: engineName(info),
-      notes: [`${this.#connect().engine.endpoint.shown}, ${info.NCPU} cpus, ${Math.floor(info.MemTotal / 2 ** 20)} MiB`],
+      hostNetwork: {
+        loopback: false,
+        directories: [],
+        // The name tells an engine of this host from one whose socket was handed in: that one has other files.
+        mounts: endpoint.to.kind === 'unix' && info.Name === hostname(),
+        configured: configuredProxies(this.#options.environment, endpoint.host),
+      },
+      notes: [`${endpoint.shown}, ${info.NCPU} cpus, ${Math.floor(info.MemTotal / 2 ** 20)} MiB`],
     };
   }
 
@@ -156,6 +166,7 @@ const PREPARE_LIMIT_MS = 600_000;
 const InfoSchema = z.looseObject({
   OSType: z.string(),
   ServerVersion: z.string(),
+  Name: z.string().optional(),
   NCPU: z.number(),
   MemTotal: z.number(),
   MemoryLimit: z.boolean().optional(),

@@ -62,6 +62,12 @@ test('the configured context is followed, DOCKER_CONTEXT before it and DOCKER_HO
   expect(() => findEndpoint({ HOME: home, DOCKER_CONTEXT: 'none' })).toThrow(/docker context "none"/);
 });
 
+test('a password in the address is in no message', () => {
+  const { shown, to } = findEndpoint({ DOCKER_HOST: 'tcp://jo:secret@box:2375', HOME: home });
+  expect([shown, to]).toEqual(['tcp://***@box:2375', { kind: 'tcp', host: 'box', port: 2375, tls: null }]);
+  expect(() => findEndpoint({ DOCKER_HOST: 'ftp://jo:secret@box', HOME: home })).toThrow(/found "ftp:\/\/\*\*\*@box"/);
+});
+
 test('an address of another kind is refused by what was expected', () => {
   expect(() => findEndpoint({ DOCKER_HOST: 'npipe:////./pipe/docker', HOME: home })).toThrow(/expected an engine address/);
 });

@@ -3,9 +3,12 @@ import { existsSync, readFileSync } from 'node:fs';
 import path from 'node:path';
 import { z } from 'zod';
 import { AppError, messageOf } from '../../domain/errors.ts';
+import { shownAddress } from '../../domain/shown-address.ts';
 
 export type EngineEndpoint = {
-  /** As a person writes it: `unix:///var/run/docker.sock`. */
+  /** As configured: `unix:///var/run/docker.sock`. May hold a login: for no message. */
+  host: string;
+  /** As a message may print it. */
   shown: string;
   to:
     | { kind: 'unix'; path: string }
@@ -54,11 +57,19 @@ export function configurationDirectory(environment: Readonly<Record<string, stri
 
 const ROOT_SOCKET = '/var/run/docker.sock';
 
+const ProxiesSchema = z.looseObject({
+  httpProxy: z.string().optional(),
+  httpsProxy: z.string().optional(),
+  noProxy: z.string().optional(),
+  ftpProxy: z.string().optional(),
+  allProxy: z.string().optional(),
+});
 const ConfigurationSchema = z.looseObject({
   currentContext: z.string().optional(),
   auths: z.record(z.string(), z.looseObject({ auth: z.string().optional(), identitytoken: z.string().optional() })).optional(),
   credsStore: z.string().optional(),
   credHelpers: z.record(z.string(), z.string()).optional(),
+  proxies: z.record(z.string(), ProxiesSchema).optional(),
 });
 
 const ContextSchema = z.looseObject({
@@ -103,24 +114,25 @@ function readTls(directory: string, verify: boolean): TlsFiles {
   return { ca: read('ca.pem'), cert: read('cert.pem'), key: read('key.pem'), verify };
 }
 
-function parseHost(shown: string, tls: TlsFiles | null, programEnvironment: Record<string, string>): EngineEndpoint {
-  const unix = /^unix:\/\/(\/.*)$/.exec(shown)?.[1];
-  if (unix !== undefined) return { shown, to: { kind: 'unix', path: unix }, programEnvironment };
-  const url = URL.canParse(shown) ? new URL(shown) : null;
-  const host = url?.hostname.replace(/^\[|\]$/g, '') ?? '';
-  if (url !== null && host !== '' && ['tcp:', 'http:', 'https:'].includes(url.protocol)) {
+function parseHost(host: string, tls: TlsFiles | null, programEnvironment: Record<string, string>): EngineEndpoint {
+  const shown = shownAddress(host);
+  const unix = /^unix:\/\/(\/.*)$/.exec(host)?.[1];
+  if (unix !== undefined) return { host, shown, to: { kind: 'unix', path: unix }, programEnvironment };
+  const url = URL.canParse(host) ? new URL(host) : null;
+  const hostname = url?.hostname.replace(/^\[|\]$/g, '') ?? '';
+  if (url !== null && hostname !== '' && ['tcp:', 'http:', 'https:'].includes(url.protocol)) {
     const secure = tls ?? (url.protocol === 'https:' ? { verify: true } : null);
     const port = url.port === '' ? (secure === null ? 2375 : 2376) : Number(url.port);
-    return { shown, to: { kind: 'tcp', host, port, tls: secure }, programEnvironment };
+    return { host, shown, to: { kind: 'tcp', host: hostname, port, tls: secure }, programEnvironment };
   }
-  if (url !== null && host !== '' && url.protocol === 'ssh:') {
+  if (url !== null && hostname !== '' && url.protocol === 'ssh:') {
     const socket = url.pathname !== '' && url.pathname !== '/' ? ['--host', `unix://${url.pathname}`] : [];
     const args = [
       ...(url.username === '' ? [] : ['-l', decodeURIComponent(url.username)]),
       ...(url.port === '' ? [] : ['-p', url.port]),
-      ...['-T', '-o', 'ConnectTimeout=30', '-o', 'BatchMode=yes', '--', host, 'docker', ...socket, 'system', 'dial-stdio'],
+      ...['-T', '-o', 'ConnectTimeout=30', '-o', 'BatchMode=yes', '--', hostname, 'docker', ...socket, 'system', 'dial-stdio'],
     ];
-    return { shown, to: { kind: 'ssh', program: 'ssh', args }, programEnvironment };
+    return { host, shown, to: { kind: 'ssh', program: 'ssh', args }, programEnvironment };
   }
   throw new AppError(
     'invalid_configuration',

@@ -1,4 +1,4 @@
-import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdirSync, mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import http from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -88,6 +88,33 @@ describe.skipIf(reason !== null)('images of docker', () => {
     ).rejects.toMatchObject({
       code: 'image_required',
     });
+  });
+
+  test('builds have the proxies that a container can reach, from either builder, and the image keeps none', async () => {
+    const config = path.join(directory, 'docker-config');
+    mkdirSync(config, { recursive: true });
+    writeFileSync(path.join(config, 'config.json'), JSON.stringify({ proxies: { default: { ftpProxy: 'http://configured.invalid:1' } } }));
+    const host = {
+      DOCKER_CONFIG: config,
+      HTTP_PROXY: 'http://127.0.0.1:3128',
+      http_proxy: undefined,
+      HTTPS_PROXY: 'http://jo:secret@proxy.invalid:3128',
+      NO_PROXY: '.corp',
+    };
+    const plugins = path.join(process.env.HOME ?? '', '.docker', 'cli-plugins');
+    if (existsSync(plugins)) symlinkSync(plugins, path.join(config, 'cli-plugins'));
+    for (const [builder, more] of Object.entries({ program: {}, engine: WITHOUT_PROGRAM })) {
+      await using own = make({ ...host, ...more });
+      const intent = contextOf({
+        Dockerfile: 'FROM proctor-base:12\nRUN echo "saw [$HTTPS_PROXY] [$ftp_proxy] [$NO_PROXY] [$HTTP_PROXY]"; : BUILDER\n'.replace(
+          'BUILDER',
+          `${builder} ${store}`,
+        ),
+      });
+      const { log, env } = await own.prepare!(intent, prepareOptions());
+      expect(log).toContain('saw [http://jo:secret@proxy.invalid:3128] [http://configured.invalid:1] [.corp] []');
+      expect(JSON.stringify(env)).not.toContain('invalid');
+    }
   });
 
   test('the engine’s own builder gives the same image, without what .dockerignore leaves out', async () => {

@@ -50,7 +50,7 @@ class LocalProvider implements SandboxProvider {
       snapshots: true,
       concurrency: null,
       engine: typeof means === 'string' ? 'none' : means.maker.name,
-      hostNetwork: { loopback: true, directories: HOST_DIRECTORIES, configured: {} },
+      hostNetwork: { loopback: true, directories: HOST_DIRECTORIES, mounts: true, configured: {} },
       notes: ['tools are this host’s own, read-only; cpu, memory and storage are not limited; a pause is by signals'],
     };
   }

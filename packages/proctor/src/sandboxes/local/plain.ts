@@ -49,7 +49,7 @@ class PlainProvider implements SandboxProvider {
       snapshots: false,
       concurrency: 1,
       engine: 'processes',
-      hostNetwork: { loopback: true, directories: ['/'], configured: {} },
+      hostNetwork: { loopback: true, directories: ['/'], mounts: false, configured: {} },
       notes: ['isolation none: programs run as you, on this host, and may read and change whatever you may'],
     };
   }
