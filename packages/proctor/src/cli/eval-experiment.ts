@@ -4,7 +4,7 @@ import { dirname, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type ExperimentEnd, type ExperimentOptions, type ExperimentPlan, evalExperiment } from '../compositions/eval-experiment.ts';
 import { writeExperimentFile } from '../compositions/experiment-file.ts';
-import { AppError } from '../domain/errors.ts';
+import { AppError, messageOf } from '../domain/errors.ts';
 import { terminalJson, terminalLine } from '../domain/terminal-text.ts';
 import { table } from './columns.ts';
 import type { Call } from './command.ts';
@@ -14,7 +14,7 @@ import { type Asked, askedExperiment, movedTo } from './experiment-settings.ts';
 import { Interrupt } from './interrupt.ts';
 import { withRunning } from './open.ts';
 import { watchProgress } from './progress/watch.ts';
-import { prepareFiles, printReport, reportOf, wantedFiles, writeFiles } from './report-output.ts';
+import { printReport, reportOf, tryFiles, wantedFiles, writeFiles } from './report-output.ts';
 
 /** `proctor eval experiment`: compiles every task, runs or reuses every trial, reports. */
 export async function run(call: Call): Promise<number> {
@@ -26,7 +26,7 @@ export async function run(call: Call): Promise<number> {
     throw new AppError('usage', 'no agent: pass --agent oracle, --agent command:./my-agent.sh or --agent ./folder-with-agent.toml');
   }
   const files = wantedFiles(call);
-  prepareFiles(files);
+  tryFiles(files);
   const compiled = await compiledFor(call, asked);
   const end = await runExperiment(call, asked, compiled, {
     only: given.text('only'),
@@ -36,8 +36,14 @@ export async function run(call: Call): Promise<number> {
   });
   if (end.kind === 'planned') return tellPlan(call, end.plan, compiled.refused.length);
   const report = reportOf(end.report);
-  await writeFiles(report, files);
   await printReport(report, given.flag('json') ? 'json' : 'terminal', terminal);
+  try {
+    await writeFiles(report, files);
+  } catch (error) {
+    // stdout holds the whole report already, and with --json nothing may follow it.
+    terminal.err(`proctor: ${messageOf(error)}\n`);
+    return report.exit.code === 130 ? 130 : 2;
+  }
   return report.exit.code;
 }
 

@@ -1,5 +1,6 @@
-import { existsSync, mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
+import { makeFolder } from '../compose/folders.ts';
 import { taskSet } from '../compositions/init.ts';
 import { AppError, messageOf } from '../domain/errors.ts';
 import type { Call } from './command.ts';
@@ -21,7 +22,7 @@ export async function run(call: Call): Promise<number> {
   }
   try {
     for (const file of files) {
-      mkdirSync(dirname(join(folder, file.path)), { recursive: true });
+      makeFolder(dirname(join(folder, file.path)));
       writeFileSync(join(folder, file.path), file.text, { mode: file.executable ? 0o755 : 0o644, flag: 'wx' });
     }
   } catch (cause) {

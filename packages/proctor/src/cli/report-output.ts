@@ -1,5 +1,6 @@
-import { mkdirSync, writeFileSync } from 'node:fs';
+import { existsSync, rmdirSync, unlinkSync, writeFileSync } from 'node:fs';
 import { dirname, join, resolve } from 'node:path';
+import { makeFolder } from '../compose/folders.ts';
 import { AppError, messageOf } from '../domain/errors.ts';
 import { makeReport, type Report, type ReportInput } from '../domain/report.ts';
 import { seededRandom } from '../domain/statistics-random.ts';
@@ -34,20 +35,38 @@ export function wantedFiles({ given }: Pick<Call, 'given'>): { format: string; p
   return [...named('markdown'), ...named('junit'), ...folder];
 }
 
-/** Before anything runs: a report that cannot be written after hours is worse than a refusal now. */
-export function prepareFiles(files: readonly { path: string }[]): void {
+/** Before anything runs: a report that cannot be written after hours is worse than a refusal now. What this makes, it removes again. */
+export function tryFiles(files: readonly { path: string }[]): void {
   for (const { path } of files) {
     try {
-      mkdirSync(dirname(path), { recursive: true });
+      const made = makeFolder(dirname(path));
+      const isNew = !existsSync(path);
       writeFileSync(path, '', { flag: 'a' });
+      if (isNew) unlinkSync(path);
+      for (const folder of made.reverse()) rmdirSync(folder);
     } catch (cause) {
-      throw new AppError('invalid_configuration', `the report cannot be written to ${path}: ${messageOf(cause)}`, { cause });
+      throw notWritten(path, cause);
     }
   }
 }
 
+/** Every file that can be written is; the first that cannot is told after that. */
 export async function writeFiles(report: Report, files: readonly { format: string; path: string }[]): Promise<void> {
-  for (const { format, path } of files) writeFileSync(path, await rendered(report, format, null));
+  const failed: AppError[] = [];
+  for (const { format, path } of files) {
+    const text = await rendered(report, format, null);
+    try {
+      makeFolder(dirname(path));
+      writeFileSync(path, text);
+    } catch (cause) {
+      failed.push(notWritten(path, cause));
+    }
+  }
+  if (failed[0] !== undefined) throw failed[0];
+}
+
+function notWritten(path: string, cause: unknown): AppError {
+  return new AppError('invalid_configuration', `the report cannot be written to ${path}: ${messageOf(cause)}`, { cause });
 }
 
 async function rendered(report: Report, format: string, terminal: Terminal | null): Promise<string> {

@@ -1,10 +1,10 @@
-import { mkdirSync } from 'node:fs';
 import { AppError, messageOf } from '../domain/errors.ts';
+import { makeFolder } from './make-folder.ts';
 
 /** Makes the store's folder for its owner alone; one that exists is left as it is. Errors: store_unavailable. */
 export function createHome(home: string): void {
   try {
-    mkdirSync(home, { recursive: true, mode: 0o700 });
+    makeFolder(home, { mode: 0o700 });
   } catch (cause) {
     throw new AppError(
       'store_unavailable',

@@ -103,6 +103,24 @@ describe('eval experiment, before anything runs', () => {
     });
   });
 
+  test.skipIf(!existsSync('/proc/self'))('a folder that a filesystem refuses is refused at once', async () => {
+    cli.write(smallTask());
+    for (const args of [
+      ['eval', 'experiment', 'task', '--agent', 'oracle', '--output', '/proc/none/out'],
+      ['init', '/proc/none/tasks'],
+    ]) {
+      expect(await cli.run(args)).toMatchObject({ code: 2, stderr: expect.stringContaining('cannot be written') });
+    }
+  });
+
+  test('where nothing runs, no report file is left behind', async () => {
+    cli.write({ ...smallTask(), 'bad/task.toml': '', 'old.xml': 'old' });
+    const output = ['--output', 'out/deep', '--markdown', 'm/report.md', '--junit', 'old.xml'];
+    expect(await cli.run(['eval', 'experiment', 'bad', '--agent', 'oracle', ...output])).toMatchObject({ code: 2 });
+    expect(['out', 'm'].filter((name) => existsSync(path.join(cli.folder, name)))).toEqual([]);
+    expect(readFileSync(path.join(cli.folder, 'old.xml'), 'utf8')).toBe('old');
+  });
+
   test('the command as a file is written and read back, with a wrong key told at its line', async () => {
     cli.write(smallTask());
     const flags = [
