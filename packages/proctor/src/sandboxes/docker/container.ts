@@ -1,15 +1,20 @@
+import { randomUUID } from 'node:crypto';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import type { PreparedImage, SandboxSpec } from '../../sandbox.ts';
+import { collect, packEntries } from '../../system/tar.ts';
 import { type EngineClient, EngineRefusal } from './engine.ts';
+import { endedEntrypoint, entrypointOf, entrypointRequest, Handover } from './entrypoint.ts';
+import { ContainerFiles } from './files.ts';
 import { toEngineLabels } from './labels.ts';
 
 export type RunningContainer = { id: string; attached: Duplex; workdir: string };
 
 /**
  * Create, attach, start. PID 1 is `cat` on a stdin that this process holds: when we end, by whatever means, the kernel closes it, `cat` ends
- * and the engine removes the container. The signal is looked at between the calls: one cut short would leave a container nobody knows.
+ * and the engine removes the container. An image's own entrypoint runs in front of it: tasks start their services there. The signal is looked
+ * at between the calls: one cut short would leave a container nobody knows.
  */
 export async function startContainer(
   engine: EngineClient,
@@ -18,20 +23,28 @@ export async function startContainer(
   signal?: AbortSignal,
 ): Promise<RunningContainer> {
   const workdir = spec.workdir ?? image.workdir ?? '/app';
+  const entrypoint = await entrypointOf(engine, image);
+  const word = randomUUID();
+  const own = entrypoint.length === 0 ? {} : entrypointRequest(entrypoint, image, spec, word);
   signal?.throwIfAborted();
-  const id = await createContainer(engine, containerRequest(image, spec, workdir));
+  const id = await createContainer(engine, { ...containerRequest(image, spec, workdir), ...own });
   try {
-    const { socket } = await engine.upgrade(`/containers/${id}/attach`, { query: { stream: 1, stdin: 1, stdout: 1 } });
+    const { socket } = await engine.upgrade(`/containers/${id}/attach`, {
+      query: { stream: 1, stdin: 1, stdout: 1, ...(entrypoint.length === 0 ? {} : { stderr: 1 }) },
+    });
     // Nobody may write to it; that `cat` ended is heard on its stdout.
     socket.on('error', () => undefined);
+    const handover = entrypoint.length === 0 ? null : new Handover(socket, word);
     socket.resume();
     try {
+      if (handover !== null) await makeDirectory(engine, id, workdir);
       signal?.throwIfAborted();
       await engine.call('POST', `/containers/${id}/start`);
+      await handover?.wait(entrypoint);
       signal?.throwIfAborted();
     } catch (error) {
       socket.destroy();
-      throw startFailure(error, image, spec);
+      throw startFailure(error, image, spec, entrypoint);
     }
     return { id, attached: socket, workdir };
   } catch (error) {
@@ -95,9 +108,17 @@ function containerRequest(image: PreparedImage, spec: SandboxSpec, workdir: stri
   };
 }
 
-function startFailure(error: unknown, image: PreparedImage, spec: SandboxSpec): unknown {
+/** The engine makes the directory that a container starts in; this one only its commands start in. */
+async function makeDirectory(engine: EngineClient, id: string, directory: string): Promise<void> {
+  const files = new ContainerFiles(engine, id);
+  if ((await files.realPath(directory)) !== null) return;
+  await files.upload(await collect(packEntries([{ path: directory.replace(/^\/+/, ''), type: 'directory', mode: 0o755 }])), '/');
+}
+
+function startFailure(error: unknown, image: PreparedImage, spec: SandboxSpec, entrypoint: readonly string[]): unknown {
   if (!(error instanceof EngineRefusal)) return error;
   const message = messageOf(error);
+  if (entrypoint.length > 0 && /exec: /.test(message)) return endedEntrypoint(entrypoint, message, error);
   if (/exec: "cat"/.test(message)) {
     return new AppError(
       'image_unavailable',

@@ -124,6 +124,37 @@ describe.skipIf(reason !== null)('docker', () => {
     });
   });
 
+  test('what the image’s entrypoint starts is there before the first command, of its user and with the Session’s variables', async () => {
+    const prepared = await provider.prepare!(
+      contextOf({
+        Dockerfile:
+          'FROM proctor-base:12\nCOPY entry.sh /srv/entry.sh\nWORKDIR /srv\nUSER nobody\nENTRYPOINT ["sh", "entry.sh"]\nCMD ["false"]\n',
+        'entry.sh': 'sleep 0.3\necho "$(id -un) $ASKED" > /tmp/prepared\nsleep 300 &\nexec "$@"\n',
+      }),
+      prepareOptions(),
+    );
+    await using lease = await provider.open(spec({ prepared, workdir: '/work/here', env: { ASKED: 'two words' } }));
+    await lease.mark();
+    expect((await run(lease.sandbox, ['sh', '-c', 'cat /tmp/prepared; pwd'])).stdout).toBe('nobody two words\n/work/here\n');
+    expect(await lease.left()).toEqual([]);
+    const kept = await lease.keepAs!(`entrypoint ${labels.store}`);
+    expect((await engine().call('GET', `/images/${kept.id}/json`)).text).not.toContain('two words');
+    await lease[Symbol.asyncDispose]();
+    await provider.remove((await provider.owned()).filter((thing) => thing.id === kept.id));
+  });
+
+  test('an entrypoint that ends instead of running its command is the task’s failure, with what it said', async () => {
+    const prepared = await provider.prepare!(
+      contextOf({ Dockerfile: 'FROM proctor-base:12\nENTRYPOINT ["sh", "-c", "echo no database; exit 3"]\n' }),
+      prepareOptions(),
+    );
+    await expect(provider.open(spec({ prepared }))).rejects.toMatchObject({
+      code: 'image_unavailable',
+      message: expect.stringContaining('no database'),
+      details: { attribution: 'task' },
+    });
+  });
+
   test('declared volumes are in a snapshot too', async () => {
     const prepared = await provider.prepare!(
       contextOf({ Dockerfile: 'FROM proctor-base:12\nRUN mkdir /data\nVOLUME /data\n' }),

@@ -17,13 +17,19 @@ export class ContainerFiles {
     try {
       await this.#engine.call('PUT', this.#archive, { query: { path: directory }, tar, timeLimitMs: null });
     } catch (error) {
-      if (error instanceof EngineRefusal && error.status === 404) await this.#assertContainer();
+      if (error instanceof EngineRefusal) await this.#assertContainer();
       throw error;
     }
   }
 
   async download(target: string): Promise<AsyncIterable<Uint8Array> | null> {
-    const response = await this.#engine.stream('GET', this.#archive, { query: { path: target }, accept: [404] });
+    const response = await this.#engine
+      .stream('GET', this.#archive, { query: { path: target }, accept: [404] })
+      .catch(async (error: unknown) => {
+        // One that is going away refuses with other words than one that is gone.
+        if (error instanceof EngineRefusal) await this.#assertContainer();
+        throw error;
+      });
     if (response.statusCode !== 404) return this.#body(response, target);
     response.resume();
     await this.#assertContainer();
