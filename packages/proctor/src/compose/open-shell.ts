@@ -36,7 +36,7 @@ export async function openShell(
   const environment = { id: 'env_shell', version: 1, name: 'shell', digest: '', spec, created_at: engine.clock.now().toISOString() };
   const expiresAt = new Date(engine.clock.now().getTime() + LIFE_MS).toISOString();
   const from = options.session === null ? null : await keptState(chosen, options.session);
-  const { lease, workdir } = await provision(engine, {
+  const { lease, workdir, notes } = await provision(engine, {
     from,
     frozen: { agent, environment, task, chosen, ask, captureRoots: [], mounts: [] },
     agent: NOBODY,
@@ -60,7 +60,7 @@ export async function openShell(
       workdir,
       network: lease.facts.network.mode,
       image: lease.facts.imageDigest ?? lease.facts.imageId,
-      notes: ask.notes,
+      notes: [...ask.notes, ...notes],
       [Symbol.asyncDispose]: () => lease[Symbol.asyncDispose](),
     };
   } catch (error) {
