@@ -66,6 +66,8 @@ export interface SandboxLease extends AsyncDisposable {
   changes?(): Promise<Change[] | null>;
   /** Bytes that a file had when the sandbox began; null = it did not exist or was no regular file, or is larger than `maxBytes`. */
   original?(path: string, maxBytes: number): Promise<Uint8Array | null>;
+  /** What a directory held when the sandbox began, as a tar of paths relative to it; null = there was none. */
+  originalTree?(path: string): Promise<AsyncIterable<Uint8Array> | null>;
   /** Keeps the filesystem under `key` for later sandboxes, see `SandboxProvider.kept`. */
   keepAs?(key: string): Promise<PreparedImage>;
   /** The filesystem as it is now (declared volumes and tmpfs included); `missing` = paths that could not be copied. */

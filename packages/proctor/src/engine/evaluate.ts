@@ -9,7 +9,7 @@ import type { LeftProcess, SandboxLease, Snapshot } from '../sandbox.ts';
 import type { TreeContent } from '../system/tree-content.ts';
 import type { EngineParts } from './parts.ts';
 import type { SessionLog } from './session-log.ts';
-import { readVerdictDirectory, removeVerifierFiles, type Verified, verify } from './verify.ts';
+import { originalTreeOf, readVerdictDirectory, removeVerifierFiles, type Verified, verify } from './verify.ts';
 
 const GRACE_MS = 2000;
 const HEARTBEAT_MS = 10_000;
@@ -141,16 +141,21 @@ type First = { alive: readonly LeftProcess[]; left: readonly LeftProcess[]; snap
 
 async function firstVerification(parts: EngineParts, evaluation: Evaluating, first: First): Promise<Verified> {
   const { lease } = evaluation;
+  const ofImage = originalTreeOf(lease);
   started(evaluation, 'first', first.isolated ? 'isolated' : 'in_place', first.left);
   if (!first.isolated || first.snapshot === null || lease.openVerifier === undefined) {
-    const verified = await verify(parts, evaluation.content, { ...evaluation, lease, kept: first.alive });
+    const verified = await verify(parts, evaluation.content, { ...evaluation, lease, ofImage, kept: first.alive });
     return completed(evaluation, 'first', verified);
   }
   const paused = await lease.pause?.();
   try {
     await using fresh = await lease.openVerifier(first.snapshot);
     await fresh.mark();
-    return completed(evaluation, 'first', await verify(parts, evaluation.content, { ...evaluation, lease: fresh, kept: [] }));
+    return completed(
+      evaluation,
+      'first',
+      await verify(parts, evaluation.content, { ...evaluation, lease: fresh, ofImage: originalTreeOf(lease), kept: [] }),
+    );
   } finally {
     await paused?.[Symbol.asyncDispose]();
   }
@@ -165,7 +170,11 @@ async function secondVerification(parts: EngineParts, evaluation: Evaluating, ta
     await using fresh = await lease.openVerifier(snapshot);
     await fresh.mark();
     started(evaluation, 'second', 'isolated', []);
-    const verified = completed(evaluation, 'second', await verify(parts, evaluation.content, { ...evaluation, lease: fresh, kept: [] }));
+    const verified = completed(
+      evaluation,
+      'second',
+      await verify(parts, evaluation.content, { ...evaluation, lease: fresh, ofImage: originalTreeOf(lease), kept: [] }),
+    );
     return { kind: 'made', reading: verified.reading, missing: snapshot.missing };
   } catch (error) {
     return { kind: 'not_made', reason: `the second verification could not be made: ${messageOf(error)}` };

@@ -4,7 +4,7 @@ import type { Task, VerifierContract } from '../domain/task.ts';
 import type { TestCounts } from '../domain/test-results.ts';
 import { readTestResults } from '../domain/test-results.ts';
 import type { RewardReading } from '../domain/verdict.ts';
-import type { Exit, LeftProcess, SandboxLease } from '../sandbox.ts';
+import type { Exit, LeftProcess, Sandbox, SandboxLease } from '../sandbox.ts';
 import { collect, packEntries, type ReadEntry, readEntries } from '../system/tar.ts';
 import type { TreeContent } from '../system/tree-content.ts';
 import { type KeptOutput, keepOutput } from './kept-output.ts';
@@ -20,6 +20,8 @@ export type Verification = {
   contract: VerifierContract;
   task: Task | null;
   lease: SandboxLease;
+  /** The directory as the image holds it, from a lease that nobody worked on; null = it has none. */
+  ofImage: OriginalTree;
   workdir: string;
   rewardKey: string | null;
   timeLimitMs: number;
@@ -45,7 +47,7 @@ export type Verified = {
 export async function verify(parts: EngineParts, content: TreeContent, verification: Verification): Promise<Verified> {
   const { contract, lease, workdir, signal } = verification;
   const { sandbox } = lease;
-  await sandbox.upload(await collect(packEntries(preparation(contract, content))), '/');
+  await prepare(sandbox, contract, content, verification.ofImage);
   const keeper = new OutputKeeper(OUTPUT_BYTES);
   const stdout = verification.redaction.stream();
   const stderr = verification.redaction.stream();
@@ -93,16 +95,27 @@ export async function readVerdictDirectory(lease: SandboxLease): Promise<ReadEnt
 
 /** The entries that take verifier files away again, for a sandbox in which the agent will work on. */
 export async function removeVerifierFiles(lease: SandboxLease, contract: VerifierContract): Promise<void> {
-  const entries = [...emptied(VERDICT_DIRECTORY, 0o777), ...(contract.files === null ? [] : emptied(contract.target, 0o755))];
-  await lease.sandbox.upload(await collect(packEntries(entries)), '/');
+  await prepare(lease.sandbox, contract, null, originalTreeOf(lease));
 }
 
-function preparation(contract: VerifierContract, content: TreeContent) {
-  const files =
-    contract.files === null
-      ? []
-      : [...emptied(contract.target, 0o755), ...treeEntries(contract.files, contract.target, content.of(contract.files))];
-  return [...emptied(VERDICT_DIRECTORY, 0o777), ...files];
+type OriginalTree = (path: string) => Promise<AsyncIterable<Uint8Array> | null>;
+
+export function originalTreeOf(lease: SandboxLease): OriginalTree {
+  return async (path) => (await lease.originalTree?.(path)) ?? null;
+}
+
+/** New directories; what the image itself has of the check comes back before the task's files lie over it, and nothing that the agent put there. */
+async function prepare(sandbox: Sandbox, contract: VerifierContract, content: TreeContent | null, ofImage: OriginalTree): Promise<void> {
+  const verdicts = emptied(VERDICT_DIRECTORY, 0o777);
+  const { files, target } = contract;
+  if (files === null) return await sandbox.upload(await collect(packEntries(verdicts)), '/');
+  const baked = await ofImage(target);
+  const place = emptied(target, 0o755);
+  const hidden = content === null ? [] : treeEntries(files, target, content.of(files));
+  if (baked === null) return await sandbox.upload(await collect(packEntries([...verdicts, ...place, ...hidden])), '/');
+  await sandbox.upload(await collect(packEntries([...verdicts, ...place])), '/');
+  await sandbox.upload(baked, target);
+  await sandbox.upload(await collect(packEntries(hidden)), '/');
 }
 
 /** What the agent left may go on, and what that forks (a server's workers) belongs to it. */

@@ -31,6 +31,31 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       ]);
     });
 
+    test.skipIf(sandbox !== 'docker')(
+      'what the image brings in /tests is there for the check, and nothing that the agent put beside it',
+      async () => {
+        const toml = 'name = "baked"\n[verifier]\nuser = "nobody"\n';
+        const baked = world.task('baked', sandbox, {
+          test: CHECK.replace('= 42', '= "$(cat /tests/golden/answer)"').replace('if ', 'if [ ! -e /tests/planted ] && '),
+          solve: '#!/bin/sh\necho 42 > /app/answer; echo 41 > /tests/golden/answer; touch /tests/planted\n',
+          files: {
+            'task.toml': toml,
+            'environment/Dockerfile': 'FROM proctor-base:12\nWORKDIR /app\nCOPY golden /tests/golden\n',
+            'environment/golden/answer': '42\n',
+          },
+        });
+        const report = await world.run(
+          baked,
+          ['oracle', script('cp /tests/golden/answer /app; echo 43 | tee /tests/golden/answer > answer')],
+          sandbox,
+        );
+        expect(report.sessions.map((one) => [one.verdict, one.reward])).toEqual([
+          ['satisfied', 1],
+          ['needs_revision', 0],
+        ]);
+      },
+    );
+
     test('a reward that the agent planted is never believed', async () => {
       const lazy = task('#!/bin/sh\nexit 0\n');
       const one = await world.one(lazy, script('mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt'), sandbox);

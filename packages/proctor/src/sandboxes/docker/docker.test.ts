@@ -8,6 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { afterAll, describe, expect, test } from 'vitest';
 import type { ExecOptions, Sandbox, SandboxProvider, SandboxSpec } from '../../sandbox.ts';
 import { ownerText, ownProcess } from '../../system/processes.ts';
+import { readEntries } from '../../system/tar.ts';
 import { dockerSandboxes } from './docker.ts';
 import { findEndpoint } from './endpoint.ts';
 import { EngineClient } from './engine.ts';
@@ -153,6 +154,25 @@ describe.skipIf(reason !== null)('docker', () => {
       message: expect.stringContaining('no database'),
       details: { attribution: 'task' },
     });
+  });
+
+  test('a directory of the image is told as the image has it, whatever became of it', async () => {
+    const prepared = await provider.prepare!(
+      contextOf({
+        Dockerfile: 'FROM proctor-base:12\nRUN mkdir -p /srv/real/deep && echo gold > /srv/real/deep/f && ln -s /srv/real /tests\n',
+      }),
+      prepareOptions(),
+    );
+    for (const _ of [1, 2]) {
+      await using lease = await provider.open(spec({ prepared }));
+      await run(lease.sandbox, ['sh', '-c', 'echo lead > /tests/deep/f; touch /tests/new; mkdir /later']);
+      const entries = await readEntries((await lease.originalTree!('/tests'))!, { maxFileBytes: 100, maxFiles: 10 });
+      const files = entries
+        .filter((entry) => entry.type === 'file')
+        .map(({ path: at, content }) => [path.posix.normalize(at), String(content)]);
+      expect(files).toEqual([['deep/f', 'gold\n']]);
+      expect(await lease.originalTree!('/later')).toBeNull();
+    }
   });
 
   test('declared volumes are in a snapshot too', async () => {

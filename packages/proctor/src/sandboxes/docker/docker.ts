@@ -18,6 +18,7 @@ import { EngineClient } from './engine.ts';
 import { EngineEvents } from './events.ts';
 import { Images } from './images.ts';
 import { type LeaseParts, openLease } from './lease.ts';
+import type { KnownTrees } from './originals.ts';
 import { listOwned, removeOwned } from './owned.ts';
 import { findKept } from './snapshot.ts';
 import { findSight, type Sight } from './view.ts';
@@ -32,6 +33,7 @@ class DockerSandboxes implements SandboxProvider {
   #connection: { engine: EngineClient; events: EngineEvents; images: Images } | null = null;
   #engineInfo: Promise<EngineInfo> | null = null;
   #sight: Promise<Sight> | null = null;
+  readonly #knownTrees: KnownTrees = new Map();
 
   constructor(options: ProviderOptions & { processes?: Sight }) {
     this.#options = options;
@@ -95,6 +97,7 @@ class DockerSandboxes implements SandboxProvider {
       engineName: engineName(info),
       sight: (containerId) => this.#sightOf(engine, containerId),
       directory: this.#options.directory,
+      knownTrees: this.#knownTrees,
     };
     return await openLease(parts, spec.prepared ?? (await this.#unprepared(images, spec, signal)), spec, signal);
   }

@@ -7,7 +7,7 @@ import { type EngineClient, EngineRefusal } from './engine.ts';
 import type { EngineEvents } from './events.ts';
 import { type ExecName, execInContainer } from './exec.ts';
 import { ContainerFiles } from './files.ts';
-import { OriginalFiles } from './originals.ts';
+import { type KnownTrees, OriginalFiles } from './originals.ts';
 import { ContainerProcesses } from './processes.ts';
 import { keepFilesystem, snapshotOf, verifierFrom } from './snapshot.ts';
 import { type Sight, viewInto } from './view.ts';
@@ -20,6 +20,7 @@ export type LeaseParts = {
   /** How processes of this engine's containers can be looked at, found out with the first of them. */
   sight(containerId: string): Promise<Sight>;
   directory: string;
+  knownTrees: KnownTrees;
 };
 
 export async function openLease(parts: LeaseParts, image: PreparedImage, spec: SandboxSpec, signal?: AbortSignal): Promise<DockerLease> {
@@ -63,7 +64,7 @@ export class DockerLease implements SandboxLease {
     this.#container = container;
     this.containerId = container.id;
     this.#files = new ContainerFiles(parts.engine, container.id);
-    this.#originals = new OriginalFiles(parts.engine, image, spec.labels);
+    this.#originals = new OriginalFiles(parts.engine, image, spec.labels, parts.knownTrees);
     this.#watched = parts.events.watch(container.id);
     this.facts = {
       provider: 'docker',
@@ -106,6 +107,10 @@ export class DockerLease implements SandboxLease {
 
   async original(path: string, maxBytes: number): Promise<Uint8Array | null> {
     return await this.#originals.read(path, maxBytes);
+  }
+
+  async originalTree(path: string): Promise<AsyncIterable<Uint8Array> | null> {
+    return await this.#originals.tree(path);
   }
 
   async keepAs(key: string): Promise<PreparedImage> {
