@@ -67,6 +67,7 @@ export async function compose(config: Config): Promise<Composed> {
     store,
     provider: (spec) => providers.choose(spec),
     usableProviders: () => providers.usable(),
+    allProviders: () => providers.all(),
     unusableProviders: () => providers.unusable(),
     agentKind: (kind) => {
       const found = agentKind(kind);

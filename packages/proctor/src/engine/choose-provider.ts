@@ -9,6 +9,8 @@ export type ProviderChoice = {
   choose(environment: EnvironmentSpec): Promise<ChosenProvider>;
   usable(): Promise<ChosenProvider[]>;
   unusable(): Promise<{ name: string; reason: string }[]>;
+  /** Those that are not switched off, looked at or not. */
+  all(): { name: string; provider: SandboxProvider }[];
   close(): Promise<void>;
 };
 
@@ -16,17 +18,20 @@ export type ProviderChoice = {
 export function createProviderChoice(makers: Readonly<Record<string, () => SandboxProvider>>, off: ReadonlySet<string>): ProviderChoice {
   const providers = new Map<string, SandboxProvider>();
   const probes = new Map<string, Promise<Probe>>();
+  const provided = (name: string): SandboxProvider | null => {
+    const provider = providers.get(name) ?? makers[name]?.() ?? null;
+    if (provider !== null) providers.set(name, provider);
+    return provider;
+  };
   const probe = (name: string): Promise<Probe> => {
     const known = probes.get(name) ?? look(name);
     probes.set(name, known);
     return known;
   };
   const look = async (name: string): Promise<Probe> => {
-    const make = makers[name];
-    if (make === undefined) return { kind: 'unusable', reason: `this build has no ${name} sandbox` };
     if (off.has(`sandbox_${name}`)) return { kind: 'unusable', reason: 'switched off by configuration' };
-    const provider = make();
-    providers.set(name, provider);
+    const provider = provided(name);
+    if (provider === null) return { kind: 'unusable', reason: `this build has no ${name} sandbox` };
     const reason = await provider.unusable();
     if (reason !== null) return { kind: 'unusable', reason };
     return { kind: 'usable', chosen: { name, provider, abilities: await provider.abilities() } };
@@ -60,6 +65,11 @@ export function createProviderChoice(makers: Readonly<Record<string, () => Sandb
         found.kind === 'unusable' ? [{ name: names[index] ?? '', reason: found.reason }] : [],
       );
     },
+    all: () =>
+      Object.keys(makers).flatMap((name) => {
+        const provider = off.has(`sandbox_${name}`) ? null : provided(name);
+        return provider === null ? [] : [{ name, provider }];
+      }),
     close: async () => {
       await Promise.all([...providers.values()].map((provider) => provider[Symbol.asyncDispose]()));
     },

@@ -12,8 +12,10 @@ export type EngineParts = {
   store: Store;
   /** The provider that an Environment means on this host. Errors: sandbox_unavailable, with the line that fixes it. */
   provider(environment: EnvironmentSpec): Promise<ChosenProvider>;
-  /** Every provider of this host that can be used, for sweeping. */
+  /** Every provider of this host that can be used: each is tried out. */
   usableProviders(): Promise<ChosenProvider[]>;
+  /** Every provider that is not switched off, without a look at whether it can be used now. */
+  allProviders(): { name: string; provider: SandboxProvider }[];
   unusableProviders(): Promise<{ name: string; reason: string }[]>;
   agentKind(kind: string): AgentKind;
   rewardFormat(name: string): RewardFormat | null;

@@ -21,7 +21,7 @@ export async function sweep(parts: EngineParts): Promise<Swept> {
     }
   }
   const removed: OwnedThing[] = [];
-  for (const { name, provider } of await parts.usableProviders()) {
+  for (const { name, provider } of parts.allProviders()) {
     try {
       const dead = (await provider.owned()).filter(
         (thing) => thing.labels.store === parts.store.id && thing.kind !== 'image' && !parts.ownerIsAlive(thing.labels.owner),
@@ -29,7 +29,8 @@ export async function sweep(parts: EngineParts): Promise<Swept> {
       await provider.remove(dead);
       removed.push(...dead);
     } catch (error) {
-      problems.push(`${name}: ${messageOf(error)}`);
+      // Trying one out costs more than listing its things: asked only now. What cannot be used here has left nothing that we could remove.
+      if ((await provider.unusable()) === null) problems.push(`${name}: ${messageOf(error)}`);
     }
   }
   return { interrupted, removed, problems };
