@@ -107,7 +107,9 @@ function tellPlan({ given, terminal }: Call, plan: ExperimentPlan, refused: numb
       `#${trial.repetition}`,
       terminalLine(trial.why),
     ]);
-    terminal.out(`Experiment ${terminalLine(plan.experiment)}: ${count('run')} to run, ${count('reuse')} reused; nothing was created.\n\n`);
+    terminal.out(
+      `Experiment ${terminalLine(plan.experiment)}: ${count('run')} to run, ${count('reuse')} reused; nothing runs, and no Session was created.\n\n`,
+    );
     terminal.out(table(['action', 'task', 'lane', 'repetition', 'why'], rows, terminal.paint.dim));
   }
   return refused === 0 ? 0 : 2;

@@ -1,5 +1,6 @@
 import { createInterface } from 'node:readline/promises';
 import { AppError } from '../domain/errors.ts';
+import { PackedPlanSchema, unpackPlan } from '../domain/report-plan.ts';
 import type { SessionSummary } from '../domain/summary.ts';
 import { terminalLine } from '../domain/terminal-text.ts';
 import { aligned, localTime, table } from './columns.ts';
@@ -30,10 +31,7 @@ export async function show(call: Call): Promise<number> {
     return { ...listing, summaries: await client.call('sessions.summaries', { experiment: name }) };
   });
   return tell(call, found, (one) => {
-    const settings = Object.entries(one.settings ?? {}).map(([key, value]) => [
-      key,
-      terminalLine(typeof value === 'string' ? value : JSON.stringify(value)),
-    ]);
+    const settings = Object.entries(one.settings ?? {}).map(([key, value]) => [key, terminalLine(settingText(key, value))]);
     const head = aligned([
       ['experiment', terminalLine(one.name)],
       ['created', localTime(one.created_at)],
@@ -43,6 +41,12 @@ export async function show(call: Call): Promise<number> {
     const rows = one.summaries.map((summary) => [summary.session_id, ...trialCells(summary)]);
     return `${head}\n${table(['session', 'task', 'lane', 'repetition', 'attempt', 'result', 'reward'], rows, call.terminal.paint.dim)}`;
   });
+}
+
+function settingText(key: string, value: unknown): string {
+  const plan = key === 'plan' ? PackedPlanSchema.safeParse(value).data : undefined;
+  if (plan !== undefined) return `${unpackPlan(plan).length} trials`;
+  return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
 export async function remove(call: Call): Promise<number> {

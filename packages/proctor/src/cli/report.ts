@@ -3,6 +3,7 @@ import type { Client } from '../api/client.ts';
 import { AppError } from '../domain/errors.ts';
 import { didYouMean } from '../domain/mapping/did-you-mean.ts';
 import type { ReportInput } from '../domain/report.ts';
+import { PackedPlanSchema, unpackPlan } from '../domain/report-plan.ts';
 import type { Call } from './command.ts';
 import { withClient } from './open.ts';
 import { printReport, reportOf } from './report-output.ts';
@@ -31,13 +32,15 @@ async function reportInput(client: Client, call: Call): Promise<ReportInput> {
     );
   }
   const kept = KeptSettings.safeParse(found.settings ?? {}).data ?? {};
+  const plan = kept.plan === undefined ? null : unpackPlan(kept.plan);
   return {
     title: found.settings?.title ?? found.name,
     experiment: found.name,
     generated_at: new Date().toISOString(),
     sessions: await client.call('sessions.summaries', { experiment: found.name }),
     refused: kept.refused ?? [],
-    planned_trials: null,
+    planned_trials: plan?.length ?? null,
+    ...(plan === null ? {} : { plan }),
     ...(kept.repeat === undefined ? {} : { repetitions: kept.repeat }),
     accept_retries: call.given.flag('accept-retries') || kept.accept_retries === true,
     interrupted: false,
@@ -48,6 +51,7 @@ async function reportInput(client: Client, call: Call): Promise<ReportInput> {
 const KeptSettings = z.looseObject({
   repeat: z.int().optional(),
   accept_retries: z.boolean().optional(),
+  plan: PackedPlanSchema.optional(),
   refused: z
     .array(
       z.object({

@@ -85,7 +85,8 @@ export async function evalExperiment(client: Client, options: ExperimentOptions)
   if (planned.run.length + planned.reuse.length === 0)
     throw new AppError('no_tasks', `the filters leave no trial of ${options.tasksArgument}: loosen --only, --limit or --include`);
   if (options.dryRun) return { kind: 'planned', plan: { experiment: name, trials: planned.plan } };
-  await client.call('experiments.put', { name, settings: settingsRecord(options, environment, lanes) });
+  const refused = [...options.refused, ...admitted.refused];
+  await client.call('experiments.put', { name, settings: settingsRecord(options, environment, lanes, { scope: planned.scope, refused }) });
   const concurrency = settleConcurrency(options, admitted);
   const reusedFrom = planned.reuse.map(({ summary }) => summary.ended_at ?? summary.created_at).sort()[0] ?? null;
   options.progress({
@@ -114,7 +115,7 @@ export async function evalExperiment(client: Client, options: ExperimentOptions)
       experiment: name,
       generated_at: options.now().toISOString(),
       sessions: mined,
-      refused: [...options.refused, ...admitted.refused],
+      refused,
       planned_trials: planned.run.length + planned.reuse.length,
       plan: planned.plan.map(({ task, lane, repetition }) => ({ task, lane, repetition })),
       repetitions: options.repeat,

@@ -1,3 +1,4 @@
+import type { PlannedTrial } from '../domain/report-trials.ts';
 import { seededRandom } from '../domain/statistics-random.ts';
 import type { SessionSummary } from '../domain/summary.ts';
 import type { ExperimentOptions, ExperimentPlan } from './eval-experiment.ts';
@@ -15,7 +16,13 @@ export type PlannedTask = {
   memoryMb: number | null;
 };
 export type Trial = { id: string; task: PlannedTask; lane: Lane; repetition: number; earlier: SessionSummary[] };
-export type Planned = { run: Trial[]; reuse: { trial: Trial; summary: SessionSummary }[]; plan: ExperimentPlan['trials'] };
+export type Planned = {
+  run: Trial[];
+  reuse: { trial: Trial; summary: SessionSummary }[];
+  plan: ExperimentPlan['trials'];
+  /** What the experiment is made of, also where this call leaves a trial as it is: a later report counts what is missing of it. */
+  scope: PlannedTrial[];
+};
 
 /** A trial that ended by itself and was judged, or failed for a reason of its own, is not run again; what the world around it broke is. */
 export function isFinished(summary: SessionSummary): boolean {
@@ -33,23 +40,25 @@ export function planTrials(trials: Trial[], options: Pick<ExperimentOptions, 'on
   const run: Trial[] = [];
   const reuse: Planned['reuse'] = [];
   const plan: ExperimentPlan['trials'] = [];
+  const scope: PlannedTrial[] = [];
   for (const trial of ordered(trials, options)) {
     const label = { task: trial.task.name, lane: trial.lane.label, repetition: trial.repetition };
     const finished = trial.earlier.filter(isFinished).at(-1) ?? null;
     const decision = decide(trial, finished, options.only);
+    if (decision.action !== 'leave' || decision.isOfScope) scope.push(label);
     if (decision.action === 'leave') continue;
     plan.push({ ...label, action: decision.action, why: decision.why });
     if (decision.action === 'run') run.push(trial);
     else if (finished !== null) reuse.push({ trial, summary: finished });
   }
-  return { run, reuse, plan };
+  return { run, reuse, plan, scope };
 }
 
-type Decision = { action: 'run' | 'reuse' | 'leave'; why: string };
+type Decision = { action: 'run' | 'reuse'; why: string } | { action: 'leave'; isOfScope: boolean };
 
 function decide(trial: Trial, finished: SessionSummary | null, only: string | null): Decision {
   if (only === 'failed') {
-    if (finished === null) return { action: 'leave', why: 'never finished' };
+    if (finished === null) return { action: 'leave', isOfScope: true };
     return finished.trial_result === 'failed' || finished.trial_result === 'partial'
       ? { action: 'run', why: 'it failed and --only failed asks for those' }
       : { action: 'reuse', why: `finished ${finished.ended_at ?? ''}` };
@@ -60,7 +69,7 @@ function decide(trial: Trial, finished: SessionSummary | null, only: string | nu
       ? { action: 'run', why: 'it could not be scored' }
       : { action: 'reuse', why: `finished ${finished.ended_at ?? ''}` };
   }
-  if (only !== null && !matchesGlob(trial.task.name, only)) return { action: 'leave', why: 'left out by --only' };
+  if (only !== null && !matchesGlob(trial.task.name, only)) return { action: 'leave', isOfScope: false };
   if (finished !== null) return { action: 'reuse', why: `finished ${finished.ended_at ?? ''}` };
   return { action: 'run', why: trial.earlier.length > 0 ? 'its last attempt did not finish' : 'missing' };
 }

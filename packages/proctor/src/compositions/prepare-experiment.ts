@@ -4,6 +4,8 @@ import { canonicalJson } from '../domain/canonical-json.ts';
 import type { EnvironmentVersion } from '../domain/environment.ts';
 import { AppError } from '../domain/errors.ts';
 import type { Issue } from '../domain/issue.ts';
+import { packPlan } from '../domain/report-plan.ts';
+import type { PlannedTrial } from '../domain/report-trials.ts';
 import type { Task } from '../domain/task.ts';
 import type { ExperimentOptions } from './eval-experiment.ts';
 import type { Lane, PlannedTask } from './plan-experiment.ts';
@@ -132,7 +134,13 @@ export async function experimentName(client: Client, options: ExperimentOptions,
   return wanted === 1 ? base : `${base}.${wanted}`;
 }
 
-export function settingsRecord(options: ExperimentOptions, environment: EnvironmentVersion, lanes: Lane[]): ExperimentSettings {
+/** What a later report needs of the command: its lanes, its limits, and the trials that it is about, whether or not they ever ran. */
+export function settingsRecord(
+  options: ExperimentOptions,
+  environment: EnvironmentVersion,
+  lanes: Lane[],
+  { scope, refused }: { scope: readonly PlannedTrial[]; refused: ExperimentOptions['refused'] },
+): ExperimentSettings {
   return {
     tasks: options.tasksArgument,
     environment: { id: environment.id, version: environment.version },
@@ -141,7 +149,8 @@ export function settingsRecord(options: ExperimentOptions, environment: Environm
     max_iterations: options.maxIterations,
     ...outcomeSettings(options),
     accept_retries: options.acceptRetries,
-    refused: options.refused.map(({ task, path, issues }) => ({ task, path, issues: issues.map((issue) => ({ ...issue })) })),
+    refused: refused.map(({ task, path, issues }) => ({ task, path, issues: issues.map((issue) => ({ ...issue })) })),
+    plan: packPlan(scope),
   };
 }
 

@@ -83,6 +83,7 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
     test('Ctrl-C once ends cleanly with 130, keeps what is finished, and the same command runs only the rest', async () => {
       world.task('a-quick', sandbox, { toml: TOML, test: CHECK });
       world.task('b-slow', sandbox, { toml: TOML, test: CHECK, instruction: 'slow\n' });
+      world.task('c-never', sandbox, { toml: TOML, test: CHECK });
       const tasks = path.join(world.directory, 'tasks');
       const agent = script(
         'echo 42 > /app/answer; grep -q slow "$PROCTOR_INSTRUCTION_FILE" && [ ! -e /logs/agent/go ] && sleep 62; exit 0',
@@ -99,6 +100,12 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       expect(JSON.parse(plan.stdout).trials.map((one: { task: string; action: string }) => [one.task, one.action])).toEqual([
         ['a-quick', 'reuse'],
         ['b-slow', 'run'],
+        ['c-never', 'run'],
+      ]);
+      const later = await start(['report', '--json']).ended;
+      expect([later.code, JSON.parse(later.stdout).trials]).toEqual([
+        3,
+        expect.objectContaining({ all: 3, passed: 1, unscored: 1, not_started: 1 }),
       ]);
     });
 

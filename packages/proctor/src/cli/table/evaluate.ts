@@ -69,7 +69,12 @@ const EVAL_EXPERIMENT: CommandSpec = {
       repeats: true,
       group: WHAT,
     },
-    { flags: '--only <which>', summary: 'unscored, failed, or a glob of trial names: run these again', value: notEmpty, group: WHAT },
+    {
+      flags: '--only <which>',
+      summary: 'unscored or failed: run these again; else a glob of task names: these alone',
+      value: notEmpty,
+      group: WHAT,
+    },
     { flags: '--limit <n>', summary: 'at most so many tasks', value: wholeNumber(1, 1_000_000), group: WHAT },
     { flags: '--shuffle', summary: 'in random order, the same for the same seed', group: WHAT },
     { flags: '--seed <n>', summary: 'of --shuffle (default 0)', value: wholeNumber(0, 2 ** 32 - 1), group: WHAT },
