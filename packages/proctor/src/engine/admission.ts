@@ -5,6 +5,7 @@ import { AppError } from '../domain/errors.ts';
 import type { ImageIntent, NetworkMode, Task } from '../domain/task.ts';
 import type { TreeContent } from '../system/tree-content.ts';
 import type { ChosenProvider, EngineParts } from './parts.ts';
+import { ARTIFACTS_DIRECTORY } from './places.ts';
 
 /** A task's asks after an Environment granted them. */
 export type SandboxAsk = {
@@ -23,7 +24,7 @@ export type SandboxAsk = {
   notes: string[];
 };
 
-const STANDARD_ROOTS = ['/logs/artifacts'];
+const STANDARD_ROOTS = [ARTIFACTS_DIRECTORY];
 /** Where plain processes have no root of their own, a script must take its places from these. */
 const PLACE_VARIABLES = ['PROCTOR_TESTS', 'PROCTOR_LOGS', 'PROCTOR_WORKDIR'];
 

@@ -2,9 +2,11 @@ import { AppError, messageOf } from '../domain/errors.ts';
 import type { Redaction } from '../domain/redaction.ts';
 import type { VerifierContract } from '../domain/task.ts';
 import type { SandboxLease } from '../sandbox.ts';
+import { readEntries } from '../system/tar.ts';
 import { changedTools } from './changed-tools.ts';
 import { captureDeliverables } from './deliverables.ts';
 import type { EngineParts } from './parts.ts';
+import { ARTIFACTS_DIRECTORY } from './places.ts';
 import type { SessionLog } from './session-log.ts';
 import { removeVerifierFiles } from './verify.ts';
 import { type GivenFile, workdirDiff } from './workdir-diff.ts';
@@ -31,7 +33,7 @@ export async function keepEvidence(options: EvidenceOptions): Promise<void> {
     const changes = (await lease.changes?.()) ?? null;
     const captured = await captureDeliverables(
       { store: parts.store, lease, roots: options.roots, redaction: options.redaction },
-      options.deliverables,
+      await withArtifacts(lease, options.deliverables),
     );
     const diff = await workdirDiff(lease, { changes, workdir: options.workdir, given: options.given });
     if (diff !== null) {
@@ -63,6 +65,15 @@ export async function keepEvidence(options: EvidenceOptions): Promise<void> {
       ),
     ]);
   }
+}
+
+/** What lies in the directory for artifacts is kept without being asked for; an empty one is no deliverable. */
+async function withArtifacts(lease: SandboxLease, asked: readonly string[]): Promise<readonly string[]> {
+  if (asked.includes(ARTIFACTS_DIRECTORY)) return asked;
+  const tar = await lease.sandbox.download(ARTIFACTS_DIRECTORY);
+  if (tar === null) return asked;
+  const entries = await readEntries(tar, { maxFileBytes: 0, maxFiles: 2 });
+  return entries.length > 1 ? [ARTIFACTS_DIRECTORY, ...asked] : asked;
 }
 
 /** The key under which a Session's last filesystem is kept. */

@@ -1,5 +1,8 @@
 import type { Sandbox } from '../sandbox.ts';
 
+/** Whatever is left here is kept, as in Harbor. */
+export const ARTIFACTS_DIRECTORY = '/logs/artifacts';
+
 /** Directories that every sandbox has, whatever its image. */
 const PLACES = ['/tests', '/logs', '/solution', '/opt/agent'];
 

@@ -186,6 +186,19 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       expect(await client.call('sessions.verify', { session_id: one.session_id })).toMatchObject({ faults: [], absent: 0 });
     });
 
+    test('what the agent leaves in the directory for artifacts is kept without being asked for, and an empty one is nothing', async () => {
+      const { client } = await world.open();
+      const kept = async (text: string) => {
+        const { session_id } = await world.one(task(CHECK), script(text), sandbox);
+        const files = await client.call('sessions.files', { session_id });
+        return files.filter((file) => file.kind === 'deliverable').map((file) => [file.path, file.state]);
+      };
+      expect(await kept('echo 42 > /app/answer; mkdir /logs/artifacts/plots; echo x > /logs/artifacts/plots/a.svg')).toEqual([
+        ['/logs/artifacts', 'kept'],
+      ]);
+      expect(await kept('echo 42 > /app/answer')).toEqual([]);
+    });
+
     test("the task's own files are in no diff until the agent touches them", async () => {
       const given = {
         files: { 'environment/kept.txt': 'as it was\n', 'environment/changed.txt': 'old\n', 'environment/sub/gone.txt': 'here\n' },

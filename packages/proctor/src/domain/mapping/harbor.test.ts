@@ -210,6 +210,15 @@ describe('the minimal form', () => {
   });
 });
 
+test('parts of an artifact that have no effect are told as ignored', () => {
+  const { account, issues } = map({ artifacts: ['/b', { source: '/a', destination: 'c', exclude: ['*.log'] }] }, FOLDER);
+  expect(account.filter((entry) => entry.fate === 'ignored').map((entry) => entry.path)).toEqual([
+    'artifacts[1].destination',
+    'artifacts[1].exclude',
+  ]);
+  expect(issues.map((issue) => issue.path)).toContain('artifacts[1].exclude');
+});
+
 describe('what this build cannot honour is refused by the name of its capability', () => {
   test.each<[string, Table, Partial<HarborFolder>]>([
     ['multi_step', { steps: [{ name: 'one' }] }, {}],

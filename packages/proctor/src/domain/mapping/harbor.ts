@@ -132,6 +132,11 @@ function mapSolution(config: HarborConfig, folder: HarborFolder, log: MappingLog
 function mapArtifacts(config: HarborConfig, workdir: string | null, log: MappingLog): Artifact[] {
   return config.artifacts.flatMap((artifact, index) => {
     const { source, destination, exclude } = typeof artifact === 'string' ? { source: artifact, destination: null, exclude: [] } : artifact;
+    if (destination !== null) log.setAside(`${itemPath('artifacts', index)}.destination`, 'what is kept is named by its source');
+    if (exclude.length > 0) {
+      log.setAside(`${itemPath('artifacts', index)}.exclude`, 'a directory is kept whole');
+      log.warn(`${itemPath('artifacts', index)}.exclude`, 'without effect: a directory is kept whole, up to 64 MiB');
+    }
     if (source.startsWith('/')) return { source, destination, exclude };
     if (workdir !== null && source !== '') return { source: `${workdir.replace(/\/$/, '')}/${source}`, destination, exclude };
     log.setAside(itemPath('artifacts', index), 'its source is relative and [environment] workdir is not written');
