@@ -101,12 +101,15 @@ const FOLDS: Folds = {
     facts.warnings.push({ code: data.code, message: `${data.message}${paths}`, seq: row.seq });
   },
 };
+/** A Run that nobody timed ended before its event was written, by a sweep that may have come a day later: that time is nobody's measurement. */
 function endRun(facts: SessionFacts, activeMs: number | null, at: string): void {
-  if (activeMs !== null) facts.activeMs = (facts.activeMs ?? 0) + activeMs;
-  if (facts.runStartedAt === null) return;
-  const wallMs = Math.max(0, Date.parse(at) - Date.parse(facts.runStartedAt));
-  facts.clocks = { ...facts.clocks, agent_ms: (facts.clocks.agent_ms ?? 0) + wallMs };
+  const startedAt = facts.runStartedAt;
   facts.runStartedAt = null;
+  if (activeMs === null) return;
+  facts.activeMs = (facts.activeMs ?? 0) + activeMs;
+  if (startedAt === null) return;
+  const wallMs = Math.max(0, Date.parse(at) - Date.parse(startedAt));
+  facts.clocks = { ...facts.clocks, agent_ms: (facts.clocks.agent_ms ?? 0) + wallMs };
 }
 
 function exitText(exit: NonNullable<EventData<'run.completed'>['exit']>): string {

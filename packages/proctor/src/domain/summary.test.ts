@@ -344,6 +344,15 @@ describe('a trial', () => {
     });
   });
 
+  test('whose owner died has no agent clock: the sweep that ended it may have come a day later', () => {
+    clock += 86_400_000;
+    const swept = draft('run.interrupted', { reason: 'owner_gone', active_ms: null });
+    const { active_ms, clocks } = fold([...begun, swept, draft('session.closed', { reason: 'owner_gone' })]);
+    expect([active_ms, clocks.agent_ms]).toEqual([null, null]);
+    const interrupted = draft('run.interrupted', { reason: 'user', active_ms: 700 });
+    expect(fold([...begun, interrupted])).toMatchObject({ active_ms: 700, clocks: { agent_ms: expect.any(Number) } });
+  });
+
   test('with several outcomes passed only if all are satisfied', () => {
     const two = [...begun, runCompleted, evaluated(), settled(), defined('outc_2'), runCompleted];
     expect(fold([...two, evaluated({}, 'outc_2'), settled({}, 'outc_2')])).toMatchObject({ trial_result: 'passed', iterations: 2 });

@@ -27,9 +27,9 @@ export async function provisionedEvents(
     network: facts.network,
     not_enforced: [...new Set([...ask.notEnforced, ...facts.notEnforced])],
     engine: facts.engine,
-    build_ms: made.buildMs,
+    build_ms: wholeMs(made.buildMs),
     provision_ms: Math.round(made.provisionMs),
-    agent_setup_ms: made.agentSetupMs,
+    agent_setup_ms: wholeMs(made.agentSetupMs),
     build_log: made.buildLog === null ? null : await keepText(parts.store, made.buildLog, redaction),
   };
   const notes = ask.notes.map((message) => {
@@ -38,4 +38,8 @@ export async function provisionedEvents(
   });
   const left = made.notes.map((message) => log.draft('warning', { code: 'variable_left_out', message: redaction.text(message) }, ENGINE));
   return [log.draft('environment.provisioned', data, ENGINE), ...notes, ...left];
+}
+
+function wholeMs(time: number | null): number | null {
+  return time === null ? null : Math.round(time);
 }
