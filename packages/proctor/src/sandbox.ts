@@ -133,6 +133,8 @@ export type PreparedImage = {
   workdir: string | null;
   env: Readonly<Record<string, string>>;
   user: string | null;
+  /** What the image starts by itself; absent where the provider has to look. */
+  entrypoint?: readonly string[];
   durationMs: number;
   log: string;
 };

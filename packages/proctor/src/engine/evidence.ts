@@ -1,7 +1,7 @@
 import { AppError, messageOf } from '../domain/errors.ts';
 import type { Redaction } from '../domain/redaction.ts';
 import type { VerifierContract } from '../domain/task.ts';
-import type { SandboxLease } from '../sandbox.ts';
+import type { Change, SandboxLease } from '../sandbox.ts';
 import { readEntries } from '../system/tar.ts';
 import { changedTools } from './changed-tools.ts';
 import { captureDeliverables } from './deliverables.ts';
@@ -30,12 +30,11 @@ export async function keepEvidence(options: EvidenceOptions): Promise<void> {
   const { parts, log, lease, outcomeId } = options;
   const by = { author: 'engine' };
   try {
-    const changes = (await lease.changes?.()) ?? null;
-    const captured = await captureDeliverables(
-      { store: parts.store, lease, roots: options.roots, redaction: options.redaction },
-      await withArtifacts(lease, options.deliverables),
-    );
-    const diff = await workdirDiff(lease, { changes, workdir: options.workdir, given: options.given });
+    const from = { store: parts.store, lease, roots: options.roots, redaction: options.redaction };
+    const [captured, { changes, diff }] = await Promise.all([
+      withArtifacts(lease, options.deliverables).then((paths) => captureDeliverables(from, paths)),
+      changesAndDiff(options),
+    ]);
     if (diff !== null) {
       const blob = await parts.store.putBlob(Buffer.from(options.redaction.text(diff)));
       captured.push({ path: options.workdir, state: 'kept', kind: 'diff', bytes: blob.bytes, sha256: blob.sha256, mode: null });
@@ -65,6 +64,11 @@ export async function keepEvidence(options: EvidenceOptions): Promise<void> {
       ),
     ]);
   }
+}
+
+async function changesAndDiff({ lease, workdir, given }: EvidenceOptions): Promise<{ changes: Change[] | null; diff: string | null }> {
+  const changes = (await lease.changes?.()) ?? null;
+  return { changes, diff: await workdirDiff(lease, { changes, workdir, given }) };
 }
 
 /** What lies in the directory for artifacts is kept without being asked for; an empty one is no deliverable. */

@@ -4,8 +4,8 @@ import type { EngineClient } from './engine.ts';
 import { layerChanges, OverlaySchema } from './upper-layer.ts';
 
 /** What differs from the image. A directory is listed by the engine whenever something in it changed: only one that is new or gone says anything. */
-export async function containerChanges(engine: EngineClient, containerId: string): Promise<Change[]> {
-  const overlay = OverlaySchema.safeParse(await engine.read(z.unknown(), 'GET', `/containers/${containerId}/json`));
+export async function containerChanges(engine: EngineClient, containerId: string, description: unknown): Promise<Change[]> {
+  const overlay = OverlaySchema.safeParse(description);
   const quick = overlay.success ? layerChanges(overlay.data.GraphDriver.Data) : null;
   if (quick !== null) return quick;
   return await reportedChanges(engine, containerId);

@@ -7,8 +7,8 @@ import { inspectImage } from './image-config.ts';
 import { demultiplexer } from './multiplex.ts';
 
 /** What the image starts by itself, in front of any command; empty = nothing. */
-export async function entrypointOf(engine: EngineClient, image: PreparedImage): Promise<string[]> {
-  return (await inspectImage(engine, image.id))?.Config?.Entrypoint ?? [];
+export async function entrypointOf(engine: EngineClient, image: PreparedImage): Promise<readonly string[]> {
+  return image.entrypoint ?? (await inspectImage(engine, image.id))?.Config?.Entrypoint ?? [];
 }
 
 /**
@@ -68,7 +68,8 @@ export class Handover {
   #take(text: string): void {
     if (this.#happened) return;
     this.#said = `${this.#said}${text}`.slice(-4096);
-    if (!this.#said.includes(this.#word)) return;
+    // On a line of its own: a program that complains about its arguments says the word, too.
+    if (!this.#said.split(/\r?\n/).slice(0, -1).includes(this.#word)) return;
     this.#happened = true;
     this.#wake();
   }

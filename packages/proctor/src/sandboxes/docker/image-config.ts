@@ -27,6 +27,7 @@ export function toPrepared(
     workdir: image.Config?.WorkingDir || null,
     env: Object.fromEntries((image.Config?.Env ?? []).map((entry) => [entry.split('=', 1)[0] ?? '', entry.slice(entry.indexOf('=') + 1)])),
     user: image.Config?.User || null,
+    entrypoint: image.Config?.Entrypoint ?? [],
     durationMs: how.durationMs,
     log: how.log,
   };

@@ -10,7 +10,7 @@ import { ContainerFiles } from './files.ts';
 import { type KnownTrees, OriginalFiles } from './originals.ts';
 import { ContainerProcesses } from './processes.ts';
 import { keepFilesystem, snapshotOf, verifierFrom } from './snapshot.ts';
-import { type Sight, viewInto } from './view.ts';
+import { describe, type Sight, viewInto } from './view.ts';
 
 export type LeaseParts = {
   engine: EngineClient;
@@ -55,6 +55,7 @@ export class DockerLease implements SandboxLease {
   readonly #originals: OriginalFiles;
   readonly #watched: ReturnType<EngineEvents['watch']>;
   #processes: Promise<ContainerProcesses> | null = null;
+  #description: Promise<unknown> | null = null;
   #disposed: Promise<void> | null = null;
 
   constructor(parts: OpenParts, image: PreparedImage, spec: SandboxSpec, container: RunningContainer) {
@@ -78,6 +79,8 @@ export class DockerLease implements SandboxLease {
       engine: parts.engineName,
     };
     this.sandbox = this.#makeSandbox();
+    // Looked up while the first files are on their way; who needs it asks again where this fails.
+    if (parts.processes === 'host') this.#inside().catch(() => undefined);
     this.lost = new Promise((resolve) => {
       container.attached.once('close', () => {
         if (this.#disposed === null) void this.#whyLost().then(resolve);
@@ -102,7 +105,7 @@ export class DockerLease implements SandboxLease {
   }
 
   async changes(): Promise<Change[] | null> {
-    return await containerChanges(this.#parts.engine, this.containerId);
+    return await containerChanges(this.#parts.engine, this.containerId, await this.#described());
   }
 
   async original(path: string, maxBytes: number): Promise<Uint8Array | null> {
@@ -203,7 +206,8 @@ export class DockerLease implements SandboxLease {
   }
 
   #inside(): Promise<ContainerProcesses> {
-    this.#processes ??= viewInto(this.#parts, this.containerId, this.#image, this.#spec.labels).then(
+    const parts = { ...this.#parts, description: () => this.#described() };
+    this.#processes ??= viewInto(parts, this.containerId, this.#image, this.#spec.labels).then(
       (view) => new ContainerProcesses(view),
       (error: unknown) => {
         this.#processes = null;
@@ -211,6 +215,15 @@ export class DockerLease implements SandboxLease {
       },
     );
     return this.#processes;
+  }
+
+  /** Asked once: of what is looked at, its first process and where its layers lie, nothing changes while it runs. */
+  #described(): Promise<unknown> {
+    this.#description ??= describe(this.#parts.engine, this.containerId).catch((error: unknown) => {
+      this.#description = null;
+      throw error;
+    });
+    return this.#description;
   }
 
   async #whyGone(): Promise<string | null> {

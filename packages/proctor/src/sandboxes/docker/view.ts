@@ -1,4 +1,5 @@
 import process from 'node:process';
+import { z } from 'zod';
 import { AppError } from '../../domain/errors.ts';
 import type { PreparedImage, SandboxLabels } from '../../sandbox.ts';
 import { ContainerSchema } from './container.ts';
@@ -12,26 +13,31 @@ import type { ProcessView } from './processes.ts';
 export type Sight = 'host' | 'helper';
 
 export async function findSight(engine: EngineClient, containerId: string): Promise<Sight> {
-  const pid = await mainPid(engine, containerId);
+  const pid = mainPid(await describe(engine, containerId), containerId);
   return process.platform === 'linux' && process.getuid?.() === 0 && isOfContainer(pid, containerId) ? 'host' : 'helper';
 }
 
 export async function viewInto(
-  parts: { engine: EngineClient; processes: Sight },
+  parts: { engine: EngineClient; processes: Sight; description(): Promise<unknown> },
   containerId: string,
   image: PreparedImage,
   labels: SandboxLabels,
 ): Promise<ProcessView> {
   if (parts.processes === 'helper') return new HelperProcesses(parts.engine, new Helper(parts.engine, containerId, image, labels));
-  const pid = await mainPid(parts.engine, containerId);
+  const pid = mainPid(await parts.description(), containerId);
   if (!isOfContainer(pid, containerId)) {
     throw new AppError('sandbox_lost', `process ${pid} is no process of container ${containerId.slice(0, 12)}: its main process has ended`);
   }
   return new HostProcesses(parts.engine, containerId, pid);
 }
 
-async function mainPid(engine: EngineClient, containerId: string): Promise<number> {
-  const container = await engine.read(ContainerSchema, 'GET', `/containers/${containerId}/json`);
-  if (container.State.Pid > 0) return container.State.Pid;
+/** All that the engine says of a container. */
+export async function describe(engine: EngineClient, containerId: string): Promise<unknown> {
+  return await engine.read(z.unknown(), 'GET', `/containers/${containerId}/json`);
+}
+
+function mainPid(description: unknown, containerId: string): number {
+  const pid = ContainerSchema.safeParse(description).data?.State.Pid ?? 0;
+  if (pid > 0) return pid;
   throw new AppError('sandbox_lost', `container ${containerId.slice(0, 12)} has no main process any more`);
 }
