@@ -53,6 +53,12 @@ export const ExperimentSettingsSchema = z.looseObject({
 });
 export type ExperimentSettings = z.infer<typeof ExperimentSettingsSchema>;
 
+const recordName = z
+  .string()
+  .regex(
+    /^[a-z0-9][a-z0-9._-]{0,63}$/,
+    'expected at most 64 lowercase letters, digits, dots, underscores and hyphens, a letter or digit first',
+  );
 const agentReference = z.union([z.string(), z.strictObject({ id: z.string(), version: z.int().optional() })]);
 const versioned = z.strictObject({ id: z.string(), version: z.int().optional() });
 const sessionId = z.strictObject({ session_id: z.string() });
@@ -100,10 +106,7 @@ export const OPERATIONS = {
     'Find or create an AgentVersion from an inline spec, by digest',
     z.strictObject({
       from: z.string().min(1),
-      name: z
-        .string()
-        .regex(/^[a-z0-9][a-z0-9._-]{0,63}$/)
-        .optional(),
+      name: recordName.optional(),
       environment_names: z.array(z.string()).default([]),
     }),
     z.custom<AgentVersion>(),
@@ -114,7 +117,7 @@ export const OPERATIONS = {
     'POST',
     '/v1/environments',
     'Find or create an Environment version, by digest',
-    z.strictObject({ name: z.string().regex(/^[a-z0-9][a-z0-9._-]{0,63}$/), spec: EnvironmentSpecSchema }),
+    z.strictObject({ name: recordName, spec: EnvironmentSpecSchema }),
     z.custom<EnvironmentVersion>(),
   ),
   'environments.list': declare(

@@ -1,4 +1,4 @@
-import { type EnvironmentSpec, EnvironmentSpecSchema } from '../domain/environment.ts';
+import type { EnvironmentSpec } from '../domain/environment.ts';
 import { terminalLine } from '../domain/terminal-text.ts';
 import { aligned, localTime, table } from './columns.ts';
 import type { Call } from './command.ts';
@@ -12,7 +12,7 @@ export async function create(call: Call): Promise<number> {
     const size = given.number(name);
     return size === null ? null : Math.max(1, Math.floor(size / 1024 ** 2));
   };
-  const spec = EnvironmentSpecSchema.parse({
+  const spec = {
     ...askedEnvironment(given),
     cpus: given.number('cpus'),
     memory_mb: megabytes('memory'),
@@ -20,7 +20,7 @@ export async function create(call: Call): Promise<number> {
     max_cpus: given.number('max-cpus'),
     max_memory_mb: megabytes('max-memory'),
     capture_roots: given.list('capture-root'),
-  });
+  };
   const made = await withClient(call, (client) => client.call('environments.create', { name: call.words[0] ?? '', spec }));
   return tell(call, made, (one) => `${one.id} version ${one.version} (${one.name})\n`);
 }

@@ -18,7 +18,7 @@ export const EnvironmentSpecSchema = z.strictObject({
   image_template: z.string().nullable().default(null),
   ignore_image: z.boolean().default(false),
   /** Absolute sandbox paths; the workdir and /logs/artifacts are always roots. */
-  capture_roots: z.array(z.string()).default([]),
+  capture_roots: z.array(z.string().startsWith('/', 'expected an absolute path of the sandbox, such as /app/out')).default([]),
 });
 export type EnvironmentSpec = z.infer<typeof EnvironmentSpecSchema>;
 

@@ -119,7 +119,7 @@ function settleImage(task: Task | null, environment: EnvironmentSpec, chosen: Ch
     if (!environment.ignore_image) {
       throw new AppError(
         'cannot_enforce',
-        `task ${task?.name} declares an image and the ${chosen.name} sandbox has none: use --sandbox docker, or --ignore-image to run it on this host's programs`,
+        `task ${task?.name} declares an image, and the sandbox ${chosen.name} runs no images: use --sandbox docker, or --ignore-image to run it on this host's programs`,
         { details: { field: 'image' } },
       );
     }

@@ -37,6 +37,14 @@ test('an experiment without an agent is a usage error, and nothing was made', as
   expect(existsSync(path.join(cli.folder, 'home'))).toBe(false);
 });
 
+test('an Environment of a bad name, or with a root that is no absolute path, is refused with what was expected', async () => {
+  const named = await cli.run(['environments', 'create', 'Bad name']);
+  const rooted = await cli.run(['environments', 'create', 'mine', '--capture-root', 'out']);
+  expect([named.code, rooted.code]).toEqual([2, 2]);
+  expect(named.stderr).toContain('expected at most 64 lowercase letters');
+  expect(rooted.stderr).toContain('expected an absolute path of the sandbox');
+});
+
 test('a server that this build cannot reach is refused in one sentence', async () => {
   const { code, stderr } = await cli.run(['experiments', 'list'], { PROCTOR_URL: 'http://localhost:1' });
   expect(code).toBe(2);

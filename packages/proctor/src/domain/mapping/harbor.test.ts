@@ -146,6 +146,12 @@ describe('the minimal form', () => {
     expect(map(minimal({})).task?.verifier?.argv).toEqual(['python', '/tests/run.py']);
   });
 
+  test('an instruction with NUL characters, as UTF-16 reads, is warned of', () => {
+    expect(map({}, { ...FOLDER, instruction: 'D\0o\0' }).issues).toMatchObject([
+      { severity: 'warning', place: { file: 'instruction.md' } },
+    ]);
+  });
+
   test('what is written wrongly is not called missing, too', () => {
     expect(errors({ environment: { docker_image: 3 } }, { ...FOLDER, context: null, hasEnvironment: false })).toMatchObject([
       { path: 'environment.docker_image' },

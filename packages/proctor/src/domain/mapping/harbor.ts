@@ -90,6 +90,11 @@ function mapInstruction(text: string | null, log: MappingLog): string {
   const instruction = stripCanary(text);
   if (instruction.trim() === '')
     log.error('', 'the instruction is empty', { expected: 'the prompt for the agent', found: 'no text', place });
+  if (instruction.includes('\0'))
+    log.warn('', 'the instruction holds NUL characters, and no environment variable can', {
+      hint: 'If it was saved as UTF-16, save it as UTF-8',
+      place,
+    });
   return instruction;
 }
 
