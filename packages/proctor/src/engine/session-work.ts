@@ -188,7 +188,8 @@ export class SessionWork {
     const code = error instanceof AppError ? error.code : 'internal';
     const log = error instanceof Error ? (error.stack ?? null) : null;
     const phase = this.#provisioned === null ? 'provision' : 'verification';
-    return new EnvironmentFailure(phase, 'infrastructure', code, messageOf(error), { log, cause: error });
+    const ofTask = error instanceof AppError && error.details.attribution === 'task';
+    return new EnvironmentFailure(phase, ofTask ? 'task' : 'infrastructure', code, messageOf(error), { log, cause: error });
   }
 }
 

@@ -56,6 +56,24 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       },
     );
 
+    test.skipIf(sandbox !== 'docker')(
+      'a volume of the image where the tests belong is the fault of the task, not tried again',
+      async () => {
+        const one = await world.one(
+          world.task('volume', sandbox, {
+            test: CHECK,
+            files: {
+              'task.toml': 'name = "volume"\n[verifier]\ntimeout_sec = 60\n',
+              'environment/Dockerfile': 'FROM proctor-base:12\nWORKDIR /app\nVOLUME /tests\n',
+            },
+          }),
+          'nop',
+          sandbox,
+        );
+        expect(one).toMatchObject({ trial_result: 'unscored', attribution: 'task' });
+      },
+    );
+
     test('a reward that the agent planted is never believed', async () => {
       const lazy = task('#!/bin/sh\nexit 0\n');
       const one = await world.one(lazy, script('mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt'), sandbox);

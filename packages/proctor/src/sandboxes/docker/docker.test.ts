@@ -146,7 +146,7 @@ describe.skipIf(reason !== null)('docker', () => {
 
   test('an entrypoint that ends instead of running its command is the task’s failure, with what it said', async () => {
     const prepared = await provider.prepare!(
-      contextOf({ Dockerfile: 'FROM proctor-base:12\nENTRYPOINT ["sh", "-c", "echo no database; exit 3"]\n' }),
+      contextOf({ Dockerfile: 'FROM proctor-base:12\nENTRYPOINT ["sh", "-c", "echo no database: $*; sleep 0.3; exit 3", "sh"]\n' }),
       prepareOptions(),
     );
     await expect(provider.open(spec({ prepared }))).rejects.toMatchObject({

@@ -18,7 +18,7 @@ export class ContainerFiles {
       await this.#engine.call('PUT', this.#archive, { query: { path: directory }, tar, timeLimitMs: null });
     } catch (error) {
       if (error instanceof EngineRefusal) await this.#assertContainer();
-      throw error;
+      throw isMount(error) ? mountRefusal(error) : error;
     }
   }
 
@@ -99,6 +99,19 @@ export class ContainerFiles {
       });
     }
   }
+}
+
+/** What is replaced is a mount; an unprivileged container has those of its image alone. */
+function isMount(error: unknown): boolean {
+  return error instanceof EngineRefusal && error.message.includes('device or resource busy');
+}
+
+function mountRefusal(cause: unknown): AppError {
+  return new AppError(
+    'image_unavailable',
+    `the image declares a VOLUME in the place of a directory that has to be made new: leave it out (${messageOf(cause)})`,
+    { cause, details: { attribution: 'task' } },
+  );
 }
 
 const HELD_STATES = new Set(['created', 'running', 'paused']);
