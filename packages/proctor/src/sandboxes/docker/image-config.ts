@@ -1,14 +1,23 @@
 import { z } from 'zod';
+import { AppError } from '../../domain/errors.ts';
 import type { PreparedImage } from '../../sandbox.ts';
-import type { EngineClient } from './engine.ts';
+import { type EngineClient, EngineRefusal } from './engine.ts';
 
 type EngineImage = z.infer<typeof ImageSchema>;
 
-/** Null = this engine has no such image. */
+/** Null = this engine has no such image. Errors: image_unavailable, attribution task, where no engine could read the reference. */
 export async function inspectImage(engine: EngineClient, reference: string): Promise<EngineImage | null> {
-  const reply = await engine.call('GET', `/images/${encodeURI(reference)}/json`, { accept: [404] });
-  if (reply.status === 404) return null;
-  return ImageSchema.parse(JSON.parse(reply.text));
+  const named = encodeURI(reference).replace(/[?#]/g, encodeURIComponent);
+  try {
+    const reply = await engine.call('GET', `/images/${named}/json`, { accept: [404] });
+    return reply.status === 404 ? null : ImageSchema.parse(JSON.parse(reply.text));
+  } catch (cause) {
+    if (!(cause instanceof EngineRefusal && cause.status === 400)) throw cause;
+    throw new AppError('image_unavailable', `${JSON.stringify(reference)} is no image reference: ${cause.message}`, {
+      cause,
+      details: { attribution: 'task' },
+    });
+  }
 }
 
 export function toPrepared(

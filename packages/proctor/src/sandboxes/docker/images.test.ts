@@ -150,6 +150,14 @@ describe.skipIf(reason !== null)('images of docker', () => {
     expect(listed.trim().split('\n').sort()).toEqual(['./.dockerignore', './Dockerfile', './b.txt', './secret/kept']);
   });
 
+  test.for(['FOO bar"', 'a?b', 'UPPER', 'a b:1'])("%s is no image reference, and that is the task's doing", async (reference) => {
+    await expect(provider.prepare!({ kind: 'reference', reference }, prepareOptions())).rejects.toMatchObject({
+      code: 'image_unavailable',
+      message: expect.stringContaining('is no image reference'),
+      details: { attribution: 'task' },
+    });
+  });
+
   test('an image that no registry gives is an infrastructure failure', async () => {
     await expect(provider.prepare!({ kind: 'reference', reference: 'registry.invalid/x/y:1' }, prepareOptions())).rejects.toMatchObject({
       code: 'image_unavailable',
