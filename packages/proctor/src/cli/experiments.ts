@@ -45,7 +45,10 @@ export async function show(call: Call): Promise<number> {
 
 function settingText(key: string, value: unknown): string {
   const plan = key === 'plan' ? PackedPlanSchema.safeParse(value).data : undefined;
-  if (plan !== undefined) return `${unpackPlan(plan).length} trials`;
+  if (plan !== undefined) {
+    const { length } = unpackPlan(plan);
+    return `${length} ${length === 1 ? 'trial' : 'trials'}`;
+  }
   return typeof value === 'string' ? value : JSON.stringify(value);
 }
 
