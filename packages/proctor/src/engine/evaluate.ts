@@ -7,6 +7,7 @@ import type { Redaction } from '../domain/redaction.ts';
 import type { Task, VerifierContract } from '../domain/task.ts';
 import type { LeftProcess, SandboxLease, Snapshot } from '../sandbox.ts';
 import type { TreeContent } from '../system/tree-content.ts';
+import { waitForServices } from './healthcheck.ts';
 import type { EngineParts } from './parts.ts';
 import type { SessionLog } from './session-log.ts';
 import { originalTreeOf, readVerdictDirectory, removeVerifierFiles, type Verified, verify } from './verify.ts';
@@ -150,6 +151,7 @@ async function firstVerification(parts: EngineParts, evaluation: Evaluating, fir
   const paused = await lease.pause?.();
   try {
     await using fresh = await lease.openVerifier(first.snapshot);
+    await waitForServices(parts, evaluation, fresh.sandbox);
     await fresh.mark();
     return completed(
       evaluation,
@@ -168,6 +170,7 @@ async function secondVerification(parts: EngineParts, evaluation: Evaluating, ta
     return { kind: 'not_made', reason: taken?.reason ?? 'there was no snapshot from before the verification' };
   try {
     await using fresh = await lease.openVerifier(snapshot);
+    await waitForServices(parts, evaluation, fresh.sandbox);
     await fresh.mark();
     started(evaluation, 'second', 'isolated', []);
     const verified = completed(

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Healthcheck } from '../domain/task.ts';
+import type { Healthcheck, Task } from '../domain/task.ts';
 import type { Sandbox } from '../sandbox.ts';
 import { EnvironmentFailure } from './frozen.ts';
 import { OutputKeeper } from './output-keeper.ts';
@@ -48,5 +48,20 @@ export async function waitUntilHealthy(
     await sleep(starting ? check.start_interval_ms : check.interval_ms, undefined, { signal: options.signal }).catch(() => {
       throw new EnvironmentFailure('healthcheck', 'cancelled', 'interrupted', 'interrupted during the healthcheck');
     });
+  }
+}
+
+/** In a copy, what the image starts by itself gets the time that the task gives it. That it does not come up is for the verifier to find. */
+export async function waitForServices(
+  { clock }: { clock: Clock },
+  { task, workdir, signal }: { task: Task | null; workdir: string; signal: AbortSignal },
+  sandbox: Sandbox,
+): Promise<void> {
+  const check = task?.environment.healthcheck ?? null;
+  if (check === null) return;
+  try {
+    await waitUntilHealthy(sandbox, check, { workdir, signal, clock });
+  } catch (error) {
+    if (!(error instanceof EnvironmentFailure) || error.attribution !== 'task') throw error;
   }
 }

@@ -74,6 +74,20 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       },
     );
 
+    test.skipIf(sandbox !== 'docker')('a second verification has what the image starts by itself, as healthy as the first', async () => {
+      const toml = 'name = "served"\n[environment.healthcheck]\ncommand = "test -e /dev/shm/up"\ninterval_sec = 0.2\nretries = 30\n';
+      const served = world.task('served', sandbox, {
+        test: CHECK.replace('if ', 'if [ -e /dev/shm/up ] && '),
+        files: {
+          'task.toml': toml,
+          'environment/Dockerfile': 'FROM proctor-base:12\nWORKDIR /app\nCOPY start.sh /\nENTRYPOINT ["sh", "/start.sh"]\n',
+          'environment/start.sh': '(sleep 1; : > /dev/shm/up) &\nexec "$@"\n',
+        },
+      });
+      const one = await world.one(served, script('setsid sleep 300 >/dev/null 2>&1 & echo 42 > /app/answer'), sandbox);
+      expect(one).toMatchObject({ verdict: 'satisfied', firmness: 'confirmed' });
+    });
+
     test('a reward that the agent planted is never believed', async () => {
       const lazy = task('#!/bin/sh\nexit 0\n');
       const one = await world.one(lazy, script('mkdir -p /logs/verifier; echo 1 > /logs/verifier/reward.txt'), sandbox);
