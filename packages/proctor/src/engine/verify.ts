@@ -52,9 +52,11 @@ export async function verify(parts: EngineParts, content: TreeContent, verificat
   const stdout = verification.redaction.stream();
   const stderr = verification.redaction.stream();
   const start = parts.clock.elapsed();
+  const cwd = contract.workdir ?? workdir;
+  await makeSureOf(sandbox, cwd);
   const exit = await sandbox.exec(placedArgv(contract.argv, sandbox, workdir), {
     user: contract.user,
-    cwd: contract.workdir ?? workdir,
+    cwd,
     env: { ...contract.env, ...placeVariables(sandbox, workdir) },
     timeLimitMs: verification.timeLimitMs,
     stdout: (chunk) => keeper.push(stdout.push(chunk)),
@@ -83,6 +85,12 @@ export async function verify(parts: EngineParts, content: TreeContent, verificat
             .filter((entry) => entry.type === 'file' && entry.mtimeMs !== null && entry.mtimeMs > endedAt + 1000)
             .map((entry) => entry.path),
   };
+}
+
+/** An agent that removed the directory where its check starts must not thereby leave the denominator: it is there again, and empty. */
+async function makeSureOf(sandbox: Sandbox, directory: string): Promise<void> {
+  if ((await sandbox.realPath(directory)) !== null) return;
+  await sandbox.upload(await collect(packEntries([{ path: directory.replace(/^\/+/, ''), type: 'directory', mode: 0o755 }])), '/');
 }
 
 /** Names in the verdict directory now; `files` are those that could be read as a reward. */

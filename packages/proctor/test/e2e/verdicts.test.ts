@@ -200,6 +200,11 @@ for (const sandbox of ['docker', 'local'] as Sandbox[]) {
       expect(failed?.data).toContain('limit_reached');
     });
 
+    test('an agent that removes the working directory is judged, not left out', async () => {
+      const one = await world.one(task(CHECK), script('cd / && rm -rf /app'), sandbox);
+      expect(one).toMatchObject({ verdict: 'needs_revision', trial_result: 'failed', reward: 0 });
+    });
+
     test('a loop that runs out ends with its last verdict', async () => {
       const one = await world.one(task(CHECK), script('echo no > /app/answer'), sandbox, { maxIterations: 2 });
       expect(one).toMatchObject({
