@@ -112,6 +112,36 @@ describe.each(Object.entries(STORES))('%s', (_name, openStore) => {
     }
   });
 
+  test('of a large append with a wrong draft nothing is written, and what comes after it is', async () => {
+    const writer = await store.createSession(session('sesn_a'), []);
+    const other = await store.createSession(session('sesn_b'), []);
+    for (const wrong of [0, 40, 199]) {
+      const drafts = [...many(200), status('running')];
+      drafts[wrong] = { ...message('x'), data: { content: 'no list' } } as unknown as EventDraft;
+      const large = writer.append(drafts);
+      const appends = [writer.append([message(`after ${wrong}`)]), other.append(many(100)), writer.append(many(100))];
+      await expect(large).rejects.toMatchObject({ code: 'internal' });
+      await Promise.all(appends);
+    }
+    for (const [id, events] of Object.entries({ sesn_a: 303, sesn_b: 300 })) {
+      const log = await all(store, id);
+      expect([log.length, faults(log)]).toEqual([events, []]);
+      expect(await store.session(id)).toMatchObject({ status: 'pending', lastSeq: events });
+    }
+  });
+
+  test('large appends of many Sessions at once are each whole, beside one that is refused', async () => {
+    const writers = await Promise.all(Array.from({ length: 6 }, (_, index) => store.createSession(session(`sesn_${index}`), [])));
+    await store.deleteSessions({ ids: ['sesn_2'] });
+    const appended = await Promise.allSettled(writers.map((writer) => writer.append([...many(150), status('running'), ...many(150)])));
+    expect(appended.map(({ status }) => status)).toEqual(['fulfilled', 'fulfilled', 'rejected', 'fulfilled', 'fulfilled', 'fulfilled']);
+    for (const { sessionId } of writers.filter(({ sessionId }) => sessionId !== 'sesn_2')) {
+      const log = await all(store, sessionId);
+      expect([log.length, faults(log)]).toEqual([301, []]);
+      expect(await store.session(sessionId)).toMatchObject({ status: 'running', lastSeq: 301 });
+    }
+  });
+
   test('status follows the events', async () => {
     const writer = await store.createSession(session('sesn_a'), []);
     await writer.append([status('running'), message('x')]);
@@ -408,4 +438,8 @@ function faults(log: readonly EventRow[]): unknown[] {
   const check = new ChainCheck(sha256);
   for (const row of log) check.next(row);
   return check.faults;
+}
+
+function many(count: number): EventDraft[] {
+  return Array.from({ length: count }, (_, index) => message(`event ${index}`));
 }

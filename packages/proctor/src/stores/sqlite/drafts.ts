@@ -115,8 +115,12 @@ const ENDINGS: ReadonlySet<EventType> = new Set<EventType>([
   'warning',
 ]);
 
+export function isAllEndings(drafts: readonly { type: EventType }[]): boolean {
+  return drafts.every(({ type }) => ENDINGS.has(type));
+}
+
 function isEnding(drafts: readonly CheckedDraft[]): boolean {
-  return drafts.every((draft) => ENDINGS.has(draft.type)) && drafts.reduce((sum, draft) => sum + draft.data.length, 0) < ENDING_TEXT;
+  return isAllEndings(drafts) && drafts.reduce((sum, draft) => sum + draft.data.length, 0) < ENDING_TEXT;
 }
 
 function statusAfter(type: EventType, data: unknown): SessionRow['status'] | null {

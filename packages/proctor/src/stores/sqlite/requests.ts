@@ -1,3 +1,4 @@
+import type { MessagePort } from 'node:worker_threads';
 import type { EventRow, EventType } from '../../domain/events.ts';
 import type { SessionSummary } from '../../domain/summary.ts';
 import type { NewRecord, NewSession, SessionFilter, SessionRow, StoredRecord } from '../../store.ts';
@@ -17,7 +18,8 @@ export type Reads = {
 };
 export type Writes = {
   create(session: NewSession, sealed: SealedEvents): { session: number; token: number };
-  append(request: AppendRequest): null;
+  /** `later`: the rest of a large append, in order; null in it = give all of it up. */
+  append(request: AppendRequest, later?: Iterable<SealedEvents | null>): null;
   claim(id: string, token: number, owner: string): WriterPlace;
   release(place: { session: number; token: number }): null;
   deleteSessions(filter: SessionFilter, atMost: number): { sessions: number; events: number };
@@ -52,9 +54,13 @@ export type SealedEvents = {
 export const COLUMNS = 8;
 
 export type Opening = { home: string; reserveBytes: number; newId: string };
+/** The worker's end of where parts of large appends come; `posted` holds their number so far, to wait on. */
+export type PartsEnd = { port: MessagePort; posted: SharedArrayBuffer };
+export type LaterPart = { call: number; sealed: SealedEvents | null };
 export type Opened = { id: string; readOnly: boolean };
 
-export type ToWorker = { call: number; name: keyof Requests; args: unknown[] } | { close: true };
+/** `later`: how many parts follow where parts come. */
+export type ToWorker = { call: number; name: keyof Requests; args: unknown[]; later?: number } | { close: true };
 export type Failure = { code: string; message: string; details: Record<string, unknown> };
 export type Answer = { call: number; value: unknown } | { call: number; failure: Failure };
 export type FromWorker = { opened: Opened } | { refused: Failure } | { answers: Answer[] } | { changed: true } | { closed: true };

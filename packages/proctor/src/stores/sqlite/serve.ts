@@ -4,14 +4,15 @@ import { text } from './columns.ts';
 import { CommitQueue } from './commit-queue.ts';
 import { type Connection, connect, retryWhileBusy } from './connection.ts';
 import { asAppError } from './faults.ts';
+import { LaterParts, PartsInbox } from './later-parts.ts';
 import { requestTable } from './request-table.ts';
-import type { Answer, Failure, FromWorker, Opening, Requests, ToWorker } from './requests.ts';
+import type { Answer, Failure, FromWorker, Opening, PartsEnd, Requests, ToWorker } from './requests.ts';
 import { Reserve } from './reserve.ts';
 import { summaryReader } from './summary-rows.ts';
 import { watchOthers } from './watch-others.ts';
 
 /** Opens the store and answers requests until it is told to close. */
-export async function serve(port: MessagePort, opening: Opening): Promise<void> {
+export async function serve(port: MessagePort, { parts, ...opening }: Opening & { parts: PartsEnd }): Promise<void> {
   const send = (message: FromWorker): void => port.postMessage(message);
   let connection: Connection;
   try {
@@ -19,8 +20,10 @@ export async function serve(port: MessagePort, opening: Opening): Promise<void> 
   } catch (error) {
     send({ refused: failure(error, opening.home) });
     port.close();
+    parts.port.close();
     return;
   }
+  const inbox = new PartsInbox(parts);
   const { database, file, readOnly } = connection;
   const { reads, writes } = requestTable(connection, opening.home);
   const reserve = new Reserve(opening.home, opening.reserveBytes);
@@ -42,10 +45,14 @@ export async function serve(port: MessagePort, opening: Opening): Promise<void> 
     }
     const { call, name, args } = message;
     if (isName(writes, name)) {
+      const later = message.later === undefined ? null : new LaterParts(inbox, call, message.later);
       queue.add({
-        run: () => Reflect.apply(writes[name], writes, args),
+        run: () => Reflect.apply(writes[name], writes, later === null ? args : [...args, later]),
         isEnding: isEnding(name, args),
-        done: (result) => answers.push('value' in result ? { call, value: result.value } : { call, failure: failure(result.error, file) }),
+        done: (result) => {
+          later?.drain();
+          answers.push('value' in result ? { call, value: result.value } : { call, failure: failure(result.error, file) });
+        },
       });
       return;
     }
@@ -73,6 +80,7 @@ export async function serve(port: MessagePort, opening: Opening): Promise<void> 
     database.close();
     send({ closed: true });
     port.close();
+    parts.port.close();
   };
 
   port.on('message', receive);

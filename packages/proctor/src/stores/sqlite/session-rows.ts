@@ -24,10 +24,28 @@ export function sessionWrites(database: DatabaseSync): SessionWrites {
   const own = database.prepare('UPDATE sessions SET owner = ?, token = token + 1 WHERE number = ?');
   const disown = database.prepare('UPDATE sessions SET owner = NULL, token = token + 1 WHERE number = ? AND token = ?');
   const insert = insertEvents(database);
+  const mark = database.prepare('SAVEPOINT streamed');
+  const back = database.prepare('ROLLBACK TO streamed');
+  const unmark = database.prepare('RELEASE streamed');
 
   const write = (session: number, sealed: SealedEvents): void => {
     insert(session, sealed);
     for (const sha256 of sealed.blobs) addBlob.run(session, sha256);
+    if (sealed.status !== null) setStatus.run(sealed.status, session);
+  };
+  /** Refuses like any other write: what came before the part that is missing is taken back. */
+  const writeInParts = (session: number, first: SealedEvents, later: Iterable<SealedEvents | null>): void => {
+    mark.run();
+    write(session, first);
+    for (const part of later) {
+      if (part === null) {
+        back.run();
+        unmark.run();
+        throw new AppError('internal', 'expected the rest of an append, found that its writer gave it up');
+      }
+      write(session, part);
+    }
+    unmark.run();
   };
   const last = (session: number): { lastSeq: number; lastHash: string } => {
     const row = lastEvent.get(placeOf(session, 0), placeOf(session + 1, 0));
@@ -47,7 +65,7 @@ export function sessionWrites(database: DatabaseSync): SessionWrites {
       write(number, sealed);
       return { session: number, token: 1 };
     },
-    append({ session, token, sealed }: AppendRequest) {
+    append({ session, token, sealed }: AppendRequest, later?: Iterable<SealedEvents | null>) {
       const row = writing.get(session, placeOf(session, 0), placeOf(session + 1, 0));
       if (row === undefined) throw new AppError('stale_writer', 'expected to append to a Session, found that it was deleted');
       const lastSeq = row.place === null ? 0 : integer(row.place) - placeOf(session, 0);
@@ -58,8 +76,8 @@ export function sessionWrites(database: DatabaseSync): SessionWrites {
           `expected to be the one writer of Session ${text(row.id)}, found that it was released or taken over: read it again`,
         );
       }
-      write(session, sealed);
-      if (sealed.status !== null) setStatus.run(sealed.status, session);
+      if (later === undefined) write(session, sealed);
+      else writeInParts(session, sealed, later);
       return null;
     },
     claim(id: string, token: number, owner: string): WriterPlace {

@@ -1,7 +1,7 @@
 import { AppError } from '../../domain/errors.ts';
 import type { EventDraft, EventRow } from '../../domain/events.ts';
 import type { SessionWriter } from '../../store.ts';
-import { type CheckedDraft, checkDraft, joinSealed, type SealedBatch, sealDrafts } from './drafts.ts';
+import { type CheckedDraft, checkDraft, isAllEndings, joinSealed, type SealedBatch, sealDrafts } from './drafts.ts';
 import type { WriterPlace } from './requests.ts';
 import type { WorkerClient } from './worker-client.ts';
 
@@ -9,6 +9,8 @@ type Waiting = { drafts: CheckedDraft[]; batch: SealedBatch; resolve: (rows: Eve
 
 /** Events that go to the worker in one message; more wait for its answer. */
 const MESSAGE_EVENTS = 1000;
+/** Events of one part of a large append, which is written while the next part is checked and sealed. */
+const PART_EVENTS = 32;
 
 /**
  * The one writer of a Session. Appends that come while one is on its way go together with the next, in order. They are sealed when they come, as if
@@ -42,6 +44,11 @@ export class SqliteSessionWriter implements SessionWriter {
   async append(drafts: readonly EventDraft[]): Promise<EventRow[]> {
     if (this.#ended !== null) throw this.#ended;
     if (drafts.length === 0) return [];
+    if (this.#sending === null && drafts.length > PART_EVENTS && !isAllEndings(drafts)) {
+      const streamed = this.#stream(drafts);
+      this.#sending = streamed.then(nothing, nothing).then(() => this.#sendAll());
+      return streamed;
+    }
     const checked = drafts.map(checkDraft);
     const batch = this.#seal(checked);
     return new Promise((resolve, reject) => {
@@ -58,6 +65,34 @@ export class SqliteSessionWriter implements SessionWriter {
     );
     await this.#sending;
     await this.#client.call('release', { session: this.#place.session, token: this.#place.token });
+  }
+
+  /** One append in one transaction, with nothing else on its way. Where a later draft turns out to be wrong, none is written. */
+  async #stream(drafts: readonly EventDraft[]): Promise<EventRow[]> {
+    const { session, token } = this.#place;
+    const rows: EventRow[] = [];
+    let append: ReturnType<WorkerClient['appendInParts']> | null = null;
+    try {
+      for (let from = 0; from < drafts.length; from += PART_EVENTS) {
+        const part = this.#seal(drafts.slice(from, from + PART_EVENTS).map(checkDraft));
+        for (const row of part.rows) rows.push(row);
+        if (append !== null) append.post(part.sealed);
+        else append = this.#client.appendInParts({ session, token, sealed: part.sealed }, Math.ceil(drafts.length / PART_EVENTS) - 1);
+      }
+    } catch (error) {
+      this.#sealed = { seq: this.#place.lastSeq, hash: this.#place.lastHash };
+      append?.post(null);
+      await append?.written.catch(nothing);
+      throw error;
+    }
+    try {
+      await append?.written;
+    } catch (error) {
+      this.#failed(error);
+      throw error;
+    }
+    this.#succeeded(rows.at(-1));
+    return rows;
   }
 
   async #sendAll(): Promise<void> {
@@ -87,16 +122,25 @@ export class SqliteSessionWriter implements SessionWriter {
     try {
       await this.#client.call('append', { session, token, sealed });
     } catch (error) {
-      if (error instanceof AppError && error.code === 'stale_writer') this.#ended ??= error;
-      this.#sealed = { seq: this.#place.lastSeq, hash: this.#place.lastHash };
-      for (const later of this.#waiting) later.batch = this.#seal(later.drafts);
+      this.#failed(error);
       for (const { reject } of group) reject(error);
       return;
     }
-    const last = group.at(-1)?.batch.rows.at(-1);
+    this.#succeeded(group.at(-1)?.batch.rows.at(-1));
+    for (const { batch, resolve } of group) resolve(batch.rows);
+  }
+
+  #succeeded(last: EventRow | undefined): void {
     this.#place.lastSeq = last?.seq ?? this.#place.lastSeq;
     this.#place.lastHash = last?.hash ?? this.#place.lastHash;
     this.#appended();
-    for (const { batch, resolve } of group) resolve(batch.rows);
+  }
+
+  #failed(error: unknown): void {
+    if (error instanceof AppError && error.code === 'stale_writer') this.#ended ??= error;
+    this.#sealed = { seq: this.#place.lastSeq, hash: this.#place.lastHash };
+    for (const later of this.#waiting) later.batch = this.#seal(later.drafts);
   }
 }
+
+const nothing = (): void => undefined;

@@ -1,6 +1,17 @@
-import { Worker } from 'node:worker_threads';
+import { MessageChannel, type MessagePort, Worker } from 'node:worker_threads';
 import { AppError, ERROR_CODES, type ErrorCode } from '../../domain/errors.ts';
-import type { Failure, FromWorker, Opened, Opening, Requests, ToWorker } from './requests.ts';
+import type {
+  AppendRequest,
+  Failure,
+  FromWorker,
+  LaterPart,
+  Opened,
+  Opening,
+  PartsEnd,
+  Requests,
+  SealedEvents,
+  ToWorker,
+} from './requests.ts';
 
 type Pending = { resolve: (value: never) => void; reject: (error: AppError) => void };
 
@@ -11,6 +22,8 @@ export class WorkerClient {
   readonly #home: string;
   readonly #pending = new Map<number, Pending>();
   readonly #onChange: () => void;
+  readonly #parts: MessagePort;
+  readonly #posted = new Int32Array(new SharedArrayBuffer(4));
   readonly #end = Promise.withResolvers<void>();
   #lastCall = 0;
   #holds = 0;
@@ -21,7 +34,16 @@ export class WorkerClient {
     this.#onChange = onChange;
     const opened = Promise.withResolvers<Opened>();
     this.opened = opened.promise;
-    this.#worker = new Worker(new URL('../sqlite-worker.ts', import.meta.url), { workerData: opening, execArgv: [], stdin: false });
+    const { port1, port2 } = new MessageChannel();
+    this.#parts = port1;
+    this.#parts.unref();
+    const parts: PartsEnd = { port: port2, posted: this.#posted.buffer };
+    this.#worker = new Worker(new URL('../sqlite-worker.ts', import.meta.url), {
+      workerData: { ...opening, parts },
+      transferList: [port2],
+      execArgv: [],
+      stdin: false,
+    });
     this.#worker.on('message', (message: FromWorker) => {
       if ('opened' in message) opened.resolve(message.opened);
       else if ('refused' in message) opened.reject(this.#stop(appError(message.refused)));
@@ -32,14 +54,25 @@ export class WorkerClient {
   }
 
   call<K extends keyof Requests>(name: K, ...args: Parameters<Requests[K]>): Promise<ReturnType<Requests[K]>> {
-    if (this.#ended !== null) return Promise.reject(this.#ended);
-    this.#lastCall += 1;
+    return this.#ask((call) => ({ call, name, args }));
+  }
+
+  /**
+   * An append whose rest comes with `post`, all before this thread does anything else: the worker writes each part while the next one is made, and
+   * waits for it inside the transaction. `post(null)` gives all of it up.
+   */
+  appendInParts(first: AppendRequest, later: number): { written: Promise<null>; post(part: SealedEvents | null): void } {
+    const written: Promise<null> = this.#ask((call) => ({ call, name: 'append', args: [first], later }));
     const call = this.#lastCall;
-    this.hold();
-    return new Promise((resolve, reject) => {
-      this.#pending.set(call, { resolve, reject });
-      this.#post({ call, name, args });
-    });
+    return {
+      written,
+      post: (sealed) => {
+        const part: LaterPart = { call, sealed };
+        this.#parts.postMessage(part);
+        Atomics.add(this.#posted, 0, 1);
+        Atomics.notify(this.#posted, 0);
+      },
+    };
   }
 
   /** Keeps the process alive until `release`, for who waits for something that no call will answer. */
@@ -67,6 +100,17 @@ export class WorkerClient {
     await this.#end.promise;
   }
 
+  #ask<T>(message: (call: number) => ToWorker): Promise<T> {
+    if (this.#ended !== null) return Promise.reject(this.#ended);
+    this.#lastCall += 1;
+    const call = this.#lastCall;
+    this.hold();
+    return new Promise((resolve, reject) => {
+      this.#pending.set(call, { resolve, reject });
+      this.#post(message(call));
+    });
+  }
+
   #post(message: ToWorker): void {
     this.#worker.postMessage(message);
   }
@@ -90,6 +134,7 @@ export class WorkerClient {
     this.#ended ??= error;
     for (const { reject } of this.#pending.values()) reject(this.#ended);
     this.#pending.clear();
+    this.#parts.close();
     this.#onChange();
     this.#end.resolve();
     return this.#ended;
