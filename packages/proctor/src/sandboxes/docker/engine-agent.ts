@@ -1,12 +1,12 @@
-import http from 'node:http';
 import { connect as connectPlain } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { connect as connectTls } from 'node:tls';
 import type { EngineEndpoint } from './endpoint.ts';
+import { Agent } from './node-http.ts';
 import { ProgramSocket } from './program-socket.ts';
 
 /** Connects to an engine wherever it is, and keeps what is idle for the next call. */
-export class EngineAgent extends http.Agent {
+export class EngineAgent extends Agent {
   #endpoint: EngineEndpoint;
   #environment: Readonly<Record<string, string | undefined>>;
 

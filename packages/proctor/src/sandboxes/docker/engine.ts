@@ -1,10 +1,11 @@
-import http from 'node:http';
+import type { Agent, ClientRequest, IncomingHttpHeaders, IncomingMessage } from 'node:http';
 import type { Socket } from 'node:net';
 import type { Duplex } from 'node:stream';
 import { z } from 'zod';
 import { AppError, messageOf } from '../../domain/errors.ts';
 import type { EngineEndpoint } from './endpoint.ts';
 import { EngineAgent } from './engine-agent.ts';
+import { request as sendRequest } from './node-http.ts';
 
 export type CallOptions = {
   query?: Readonly<Record<string, string | number | boolean | undefined>>;
@@ -20,7 +21,7 @@ export type CallOptions = {
   timeLimitMs?: number | null;
 };
 
-export type Reply = { status: number; headers: http.IncomingHttpHeaders; text: string };
+export type Reply = { status: number; headers: IncomingHttpHeaders; text: string };
 
 /** The engine understood and said no. */
 export class EngineRefusal extends AppError {
@@ -38,7 +39,7 @@ export class EngineRefusal extends AppError {
  */
 export class EngineClient {
   readonly endpoint: EngineEndpoint;
-  #agent: http.Agent;
+  #agent: Agent;
   #prefix: Promise<string> | null = null;
 
   constructor(endpoint: EngineEndpoint, environment: Readonly<Record<string, string | undefined>>) {
@@ -57,7 +58,7 @@ export class EngineClient {
   }
 
   /** The answer's body as it comes; whoever asks reads or destroys it. */
-  async stream(method: string, path: string, options: CallOptions = {}): Promise<http.IncomingMessage> {
+  async stream(method: string, path: string, options: CallOptions = {}): Promise<IncomingMessage> {
     const answer = await this.#send(method, await this.#path(path, options), options);
     if (answer.kind === 'upgraded') throw new AppError('sandbox_lost', `${method} ${path}: the engine changed protocols unasked`);
     const status = answer.response.statusCode ?? 0;
@@ -151,7 +152,7 @@ export class EngineClient {
       let connected = false;
       let answered = false;
       let sourceFailure: unknown;
-      const request = http.request({ method, path, headers, agent: this.#agent, signal: options.signal });
+      const request = sendRequest({ method, path, headers, agent: this.#agent, signal: options.signal });
       const limit = options.timeLimitMs ?? null;
       const timer = limit === null ? null : setTimeout(() => request.destroy(new Error(`no answer within ${limit} ms`)), limit);
       request.on('socket', (socket: Socket) => {
@@ -202,7 +203,7 @@ export class EngineClient {
     });
   }
 
-  async #textOf(response: http.IncomingMessage): Promise<string> {
+  async #textOf(response: IncomingMessage): Promise<string> {
     const chunks: Buffer[] = [];
     try {
       for await (const chunk of response) chunks.push(chunk);
@@ -216,7 +217,7 @@ export class EngineClient {
     return Buffer.concat(chunks).toString('utf8');
   }
 
-  async #complaintOf(response: http.IncomingMessage): Promise<string> {
+  async #complaintOf(response: IncomingMessage): Promise<string> {
     const text = await this.#textOf(response);
     try {
       return ComplaintSchema.parse(JSON.parse(text)).message;
@@ -235,7 +236,7 @@ export function parseReply<T>(schema: z.ZodType<T>, text: string, what: string):
 }
 
 /** Rejects for the source's sake alone: what becomes of the request is told by its own events. */
-async function send(source: AsyncIterable<Uint8Array>, request: http.ClientRequest): Promise<void> {
+async function send(source: AsyncIterable<Uint8Array>, request: ClientRequest): Promise<void> {
   for await (const chunk of source) {
     if (request.destroyed) return;
     if (request.write(chunk)) continue;
@@ -247,7 +248,7 @@ async function send(source: AsyncIterable<Uint8Array>, request: http.ClientReque
   if (!request.destroyed) request.end();
 }
 
-type Answer = { kind: 'answered'; response: http.IncomingMessage } | { kind: 'upgraded'; socket: Duplex; before: Buffer };
+type Answer = { kind: 'answered'; response: IncomingMessage } | { kind: 'upgraded'; socket: Duplex; before: Buffer };
 
 class StaleConnection extends Error {
   constructor(cause: AppError) {
