@@ -6,12 +6,12 @@ import os from 'node:os';
 import path from 'node:path';
 import process from 'node:process';
 import { floorTrial } from '../floor.ts';
+import { installPackage } from '../setup/installed-package.ts';
 
 const IMAGE = process.argv[2] ?? 'proctor-base:12';
 const TRIALS = Number(process.argv[3] ?? 12);
 const CONCURRENCY = 4;
 const PACKAGES = ['harbor==0.25.0', 'inspect-ai'];
-const root = path.resolve(import.meta.dirname, '..', '..');
 const engineHome = process.env.PROCTOR_ENGINE_HOME ?? '/var/tmp/proctor-engine';
 const programs = [path.join(engineHome, 'root', 'usr', 'bin'), '/var/tmp/docker-up/root/usr/bin'].filter((folder) => existsSync(folder));
 const environment = {
@@ -28,27 +28,25 @@ try {
   const plain = writeTask('plain', false);
   const withInit = writeTask('with-init', true);
   const inspectTask = writeInspectTask();
+  const proctor = [
+    installPackage(path.join(directory, 'proctor')),
+    'eval',
+    'experiment',
+    plain,
+    '--agent',
+    'oracle',
+    '--sandbox',
+    'docker',
+  ];
+  const cache = { NODE_COMPILE_CACHE: path.join(directory, 'compile-cache') };
+  // pip compiled the peers' modules when it installed them; Node compiles ours at their first run.
+  run('proctor', process.execPath, proctor, { ...cache, PROCTOR_HOME: path.join(directory, 'first-home') });
   const measured: Record<string, number> = {
     floor: await floor(),
-    proctor: timed(
-      'proctor',
-      process.execPath,
-      [
-        path.join(root, 'packages/proctor/bin/proctor.js'),
-        'eval',
-        'experiment',
-        plain,
-        '--agent',
-        'oracle',
-        '--sandbox',
-        'docker',
-        '--repeat',
-        String(TRIALS),
-        '--concurrency',
-        String(CONCURRENCY),
-      ],
-      { PROCTOR_HOME: path.join(directory, 'home') },
-    ),
+    proctor: timed('proctor', process.execPath, [...proctor, '--repeat', String(TRIALS), '--concurrency', String(CONCURRENCY)], {
+      ...cache,
+      PROCTOR_HOME: path.join(directory, 'home'),
+    }),
     inspect: timed('inspect', path.join(venv, 'bin/inspect'), [
       'eval',
       inspectTask,
@@ -106,11 +104,15 @@ function harborArgs(task: string): string[] {
 /** Seconds per trial. */
 function timed(name: string, program: string, args: string[], more: Record<string, string> = {}): number {
   const startedAt = performance.now();
-  const done = spawnSync(program, args, { cwd: directory, env: { ...environment, ...more }, encoding: 'utf8', maxBuffer: 1 << 28 });
+  run(name, program, args, more);
   const seconds = (performance.now() - startedAt) / 1000 / TRIALS;
-  if (done.status !== 0) throw new Error(`${name} ended with ${done.status}: ${done.stdout.slice(-2000)}${done.stderr.slice(-2000)}`);
   console.log(`${name}: ${seconds.toFixed(2)} s per trial`);
   return seconds;
+}
+
+function run(name: string, program: string, args: string[], more: Record<string, string>): void {
+  const done = spawnSync(program, args, { cwd: directory, env: { ...environment, ...more }, encoding: 'utf8', maxBuffer: 1 << 28 });
+  if (done.status !== 0) throw new Error(`${name} ended with ${done.status}: ${done.stdout.slice(-2000)}${done.stderr.slice(-2000)}`);
 }
 
 async function floor(): Promise<number> {
